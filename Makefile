@@ -1,0 +1,166 @@
+# Postlag. `make check` and `make demo` are the two commands; both install what
+# is missing, build, and say what happened.
+#
+#   make [all]        build the programs          V=asan, V=tsan: other variants,
+#   make check        build and run all tests     side by side in build/$(V)
+#   make check-long   the same tests, larger numbers
+#   make fuzz         fuzz every parser, FUZZ_SECONDS each
+#   make demo         one message, end to end, on a private Postfix and Dovecot
+#   make install      DESTDIR= PREFIX=
+#   make deps         what is missing, with apt
+
+V ?= release
+CC ?= gcc
+PREFIX ?= /usr/local
+DESTDIR ?=
+FUZZ_SECONDS ?= 120
+VERSION := 0.1.0
+
+BUILD := build/$(V)
+
+CSTD := -std=c11 -D_GNU_SOURCE -I. -I$(BUILD)
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
+	-Wmissing-prototypes -Wold-style-definition -Wpointer-arith \
+	-Wcast-qual -Wwrite-strings -Wformat=2 -Wundef -Wvla \
+	-Wno-unused-parameter -Werror
+OPT.release := -O2 -g -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
+OPT.asan := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+	-fno-sanitize-recover=undefined
+OPT.tsan := -O1 -g -fno-omit-frame-pointer -fsanitize=thread
+LINK.release := -pie -Wl,-z,relro,-z,now
+LINK.asan := -fsanitize=address,undefined
+LINK.tsan := -fsanitize=thread
+ifeq ($(OPT.$(V)),)
+$(error V=$(V) is not a variant: release, asan or tsan)
+endif
+CFLAGS := $(CSTD) $(WARN) $(OPT.$(V)) -pthread -MMD -MP \
+	-DPOSTLAG_VERSION='"$(VERSION)"' $(EXTRA_CFLAGS)
+LDFLAGS := $(LINK.$(V)) -pthread
+
+# Layers, lowest first. A program links its own layer and those below.
+LAYERS := base proto milter lmtp store exporter cli
+BELOW.proto := base
+BELOW.store := proto base
+BELOW.milter := proto base
+BELOW.lmtp := proto base
+BELOW.exporter := store proto base
+BELOW.cli := store proto base
+
+LIBS.base := -linih
+LIBS.proto := -lprotobuf-c -lxxhash
+LIBS.milter := -lmilter
+LIBS.lmtp := -levent_core
+LIBS.store := -lsqlite3 -ljansson
+LIBS.exporter := -lmicrohttpd
+LIBS.cli :=
+
+PROGRAMS := postlag-milter postlag-lmtp postlag-exporter postlag
+LAYER.postlag-milter := milter
+LAYER.postlag-lmtp := lmtp
+LAYER.postlag-exporter := exporter
+LAYER.postlag := cli
+
+# Each layer's main.c stays out of its archive.
+SOURCES = $(filter-out $(1)/main.c,$(wildcard $(1)/*.c))
+OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(call SOURCES,$(1)))
+ARCHIVE = $(BUILD)/lib$(1).a
+CHAIN = $(foreach l,$(1) $(BELOW.$(1)),$(call ARCHIVE,$(l)))
+CHAIN_LIBS = $(foreach l,$(1) $(BELOW.$(1)),$(LIBS.$(l)))
+
+BINARIES := $(addprefix $(BUILD)/,$(foreach p,$(PROGRAMS),\
+	$(if $(wildcard $(LAYER.$(p))/main.c),$(p))))
+
+.PHONY: all
+all: $(BINARIES)
+
+$(BUILD)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -c -o $@ $<
+
+# The generated code is not ours to warn about.
+$(BUILD)/proto/event.pb-c.c: proto/event.proto
+	@mkdir -p $(@D)
+	protoc-c --c_out=$(BUILD)/proto -Iproto event.proto
+$(BUILD)/proto/event.pb-c.h: $(BUILD)/proto/event.pb-c.c ;
+$(BUILD)/proto/event.pb-c.o: $(BUILD)/proto/event.pb-c.c
+	$(CC) $(CSTD) $(OPT.$(V)) -w -c -o $@ $<
+$(BUILD)/proto/event_codec.o: $(BUILD)/proto/event.pb-c.h
+
+define LAYER_RULE
+$(call ARCHIVE,$(1)): $(call OBJECTS,$(1)) $(if $(filter proto,$(1)),$(BUILD)/proto/event.pb-c.o)
+	@mkdir -p $$(@D)
+	@rm -f $$@
+	ar rcs $$@ $$^
+endef
+$(foreach l,$(LAYERS),$(eval $(call LAYER_RULE,$(l))))
+
+define PROGRAM_RULE
+$(BUILD)/$(1): $(BUILD)/$(LAYER.$(1))/main.o $(call CHAIN,$(LAYER.$(1)))
+	$(CC) $(LDFLAGS) -o $$@ $$^ $(call CHAIN_LIBS,$(LAYER.$(1)))
+endef
+$(foreach p,$(PROGRAMS),$(eval $(call PROGRAM_RULE,$(p))))
+
+# Unit tests: tests/unit/<layer>/test_<stem>.c, one program each.
+UNIT_SOURCES := $(wildcard tests/unit/*/test_*.c)
+UNIT_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(UNIT_SOURCES))
+UNIT_HELPERS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/lib/*.c))
+define UNIT_RULE
+$(BUILD)/tests/unit/$(1)/test_%: $(BUILD)/tests/unit/$(1)/test_%.o $(UNIT_HELPERS) $(call CHAIN,$(1))
+	$(CC) $(LDFLAGS) -o $$@ $$^ -lcmocka $(call CHAIN_LIBS,$(1))
+endef
+$(foreach l,$(LAYERS),$(eval $(call UNIT_RULE,$(l))))
+
+# Fuzz targets: tests/fuzz/<layer>/fuzz_<stem>.c with LLVMFuzzerTestOneInput(),
+# corpus in tests/fuzz/corpus/<stem>/. Built without a fuzzer they replay it.
+FUZZ_SOURCES := $(wildcard tests/fuzz/*/fuzz_*.c)
+FUZZ_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(FUZZ_SOURCES))
+define FUZZ_RULE
+$(BUILD)/tests/fuzz/$(1)/fuzz_%: $(BUILD)/tests/fuzz/$(1)/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(call CHAIN,$(1))
+	$(CC) $(LDFLAGS) -o $$@ $$^ $(call CHAIN_LIBS,$(1))
+endef
+$(foreach l,$(LAYERS),$(eval $(call FUZZ_RULE,$(l))))
+
+# Benchmarks and other C programs that tests run: one file, one program.
+BENCH_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
+
+.PHONY: tests
+tests: all $(UNIT_PROGRAMS) $(FUZZ_PROGRAMS)
+
+.PHONY: deps
+deps:
+	@sh tests/deps
+
+.PHONY: check check-long
+check check-long: deps
+	@mkdir -p build
+	@$(MAKE) --no-print-directory -j$$(nproc) tests >$(BUILD).log 2>&1 \
+	    || { cat $(BUILD).log; exit 1; }
+	@python3 tests/run.py --variant $(V) $(if $(filter check-long,$@),--long) \
+	    $(TESTS)
+
+.PHONY: demo
+demo: deps
+	@$(MAKE) --no-print-directory -j$$(nproc) all
+	@python3 tests/e2e/demo.py
+
+.PHONY: fuzz
+fuzz: deps
+	@sh tests/fuzz/run $(FUZZ_SECONDS) $(TARGETS)
+
+.PHONY: format
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h')
+
+.PHONY: install
+install: all
+	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(BUILD)/postlag-milter $(BUILD)/postlag-lmtp \
+	    $(BUILD)/postlag-exporter $(DESTDIR)$(PREFIX)/sbin
+	install -m 755 $(BUILD)/postlag $(DESTDIR)$(PREFIX)/bin
+
+.PHONY: clean
+clean:
+	rm -rf build
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+.SECONDARY:
