@@ -100,18 +100,19 @@ $(BUILD)/$(1): $(BUILD)/$(LAYER.$(1))/main.o $(call CHAIN,$(LAYER.$(1)))
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call PROGRAM_RULE,$(p))))
 
-# Unit tests: tests/unit/<layer>/test_<stem>.c, one program each.
-UNIT_SOURCES := $(wildcard tests/unit/*/test_*.c)
+# Unit tests: tests/<layer>/test_<stem>.c, one program each, cmocka.
+UNIT_SOURCES := $(foreach l,$(LAYERS),$(wildcard tests/$(l)/test_*.c))
 UNIT_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(UNIT_SOURCES))
 UNIT_HELPERS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/lib/*.c))
 define UNIT_RULE
-$(BUILD)/tests/unit/$(1)/test_%: $(BUILD)/tests/unit/$(1)/test_%.o $(UNIT_HELPERS) $(call CHAIN,$(1))
+$(BUILD)/tests/$(1)/test_%: $(BUILD)/tests/$(1)/test_%.o $(UNIT_HELPERS) $(call CHAIN,$(1))
 	$(CC) $(LDFLAGS) -o $$@ $$^ -lcmocka $(call CHAIN_LIBS,$(1))
 endef
 $(foreach l,$(LAYERS),$(eval $(call UNIT_RULE,$(l))))
 
 # Fuzz targets: tests/fuzz/<layer>/fuzz_<stem>.c with LLVMFuzzerTestOneInput(),
-# corpus in tests/fuzz/corpus/<stem>/. Built without a fuzzer they replay it.
+# corpus in tests/fuzz/corpus/<stem>/. Built without a fuzzer they replay the
+# files named on their command line.
 FUZZ_SOURCES := $(wildcard tests/fuzz/*/fuzz_*.c)
 FUZZ_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(FUZZ_SOURCES))
 define FUZZ_RULE
