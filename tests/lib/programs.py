@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Starts, watches and ends the programs under test.
+
+    milter = Program("postlag-milter", {"milter": {"socket": ...}}, directory)
+    milter.start()                  # returns when it says READY=1
+    ...
+    assert milter.stop() == 0       # SIGTERM, its exit status
+
+The configuration is written to DIRECTORY/NAME.conf, the log (standard error)
+to DIRECTORY/NAME.log. What is still running when Python ends is killed.
+"""
+
+import atexit
+import os
+import signal
+import socket
+import subprocess
+import time
+
+from waiting import PATIENCE, wait_until
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
+
+SECTIONS = {
+    "postlag-milter": "milter",
+    "postlag-lmtp": "lmtp",
+    "postlag-exporter": "exporter",
+    "postlag": "exporter",
+}
+
+
+def build_directory():
+    return os.path.join(ROOT, os.environ.get("POSTLAG_BUILD", "build/release"))
+
+
+def program_path(name):
+    return os.path.join(build_directory(), name)
+
+
+def write_configuration(path, settings):
+    """Writes {section: {option: value}} as an INI file that all may read."""
+    with open(path, "w", encoding="utf-8") as out:
+        for section, options in settings.items():
+            out.write(f"[{section}]\n")
+            for option, value in options.items():
+                out.write(f"{option} = {value}\n")
+    os.chmod(path, 0o644)
+
+
+class Program:
+    def __init__(self, name, settings, directory, user=None):
+        """`settings` is {section: {option: value}}; `user` is whom it becomes
+        after start (None: it stays who we are)."""
+        self.name = name
+        self.directory = directory
+        self.section = SECTIONS[name]
+        self.settings = {s: dict(o) for s, o in settings.items()}
+        own = self.settings.setdefault(self.section, {})
+        own.setdefault("user", user or "")
+        own.setdefault("log", "stderr")
+        self.config = os.path.join(directory, f"{name}.conf")
+        self.log_path = os.path.join(directory, f"{name}.log")
+        self.process = None
+        self.prefix = []
+        atexit.register(self._end)
+
+    def configure(self, **options):
+        """Changes options of the program's own section; takes effect at the
+        next start or reload."""
+        self.settings[self.section].update(options)
+        write_configuration(self.config, self.settings)
+
+    def start(self, prefix=(), wait=True, sockets=(), timeout=PATIENCE):
+        """Starts it and waits until it is ready. `prefix` is a command to run
+        it under (strace). `sockets` are listening sockets that it inherits."""
+        assert not self.running(), f"{self.name} is running already"
+        write_configuration(self.config, self.settings)
+        self.prefix = list(prefix)
+        command = self.prefix + [program_path(self.name), "-c", self.config]
+        environment = dict(os.environ)
+        environment.pop("JOURNAL_STREAM", None)
+        notify, address = self._notify_socket()
+        environment["NOTIFY_SOCKET"] = address
+        if sockets:
+            command, kept = _with_sockets(command, sockets)
+        else:
+            kept = ()
+        with notify, open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                env=environment, pass_fds=kept, cwd=ROOT)
+            if wait:
+                self._wait_ready(notify, timeout)
+        return self
+
+    def _notify_socket(self):
+        # Abstract: reachable whatever user the program becomes.
+        notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        notify.bind("")
+        notify.settimeout(0.05)
+        return notify, "@" + notify.getsockname()[1:].decode()
+
+    def _wait_ready(self, notify, timeout):
+        deadline = time.monotonic() + timeout
+        while time.monotonic() < deadline:
+            try:
+                if b"READY=1" in notify.recv(4096).split(b"\n"):
+                    return
+            except TimeoutError:
+                pass
+            if self.process.poll() is not None:
+                raise AssertionError(
+                    f"{self.name} ended with {self.process.returncode}"
+                    f" instead of starting:\n{self.log()}")
+        self.kill()
+        raise AssertionError(f"{self.name} is not ready:\n{self.log()}")
+
+    def running(self):
+        return self.process is not None and self.process.poll() is None
+
+    def pid(self):
+        """Of the program itself, also when it runs under another command."""
+        if not self.prefix:
+            return self.process.pid
+        return wait_until(self._child, f"a child of {self.prefix[0]}")
+
+    def _child(self):
+        path = f"/proc/{self.process.pid}/task/{self.process.pid}/children"
+        with open(path, encoding="ascii") as children:
+            for pid in children.read().split():
+                with open(f"/proc/{pid}/comm", encoding="utf-8") as comm:
+                    if comm.read().strip() == self.name[:15]:
+                        return int(pid)
+        return None
+
+    def signal(self, number):
+        os.kill(self.pid(), number)
+
+    def reload(self):
+        self.signal(signal.SIGHUP)
+
+    def pause(self):
+        """SIGSTOP, and returns when it stands still."""
+        self.signal(signal.SIGSTOP)
+        wait_until(lambda: self._state() == "T", f"{self.name} to stand still")
+
+    def resume(self):
+        self.signal(signal.SIGCONT)
+
+    def _state(self):
+        with open(f"/proc/{self.pid()}/stat", encoding="utf-8") as stat:
+            return stat.read().rpartition(")")[2].split()[0]
+
+    def wait(self, timeout=PATIENCE):
+        """Waits for its end; returns the exit status (-N: by signal N)."""
+        return self.process.wait(timeout)
+
+    def stop(self, timeout=PATIENCE):
+        """SIGTERM; returns the exit status."""
+        self.signal(signal.SIGTERM)
+        return self.wait(timeout)
+
+    def kill(self):
+        """SIGKILL, and returns when it is dead. May be dead already."""
+        if self.running():
+            try:
+                self.signal(signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            self.wait()
+
+    def _end(self):
+        if self.running():
+            self.process.send_signal(signal.SIGCONT)
+            self.kill()
+
+    def log(self):
+        try:
+            with open(self.log_path, encoding="utf-8",
+                      errors="replace") as log:
+                return log.read()
+        except FileNotFoundError:
+            return ""
+
+    def wait_for_log(self, text, timeout=PATIENCE):
+        wait_until(lambda: text in self.log(),
+                   f"{text!r} in the log of {self.name}", timeout)
+
+    def cpu_seconds(self):
+        """User and system time of the whole process so far."""
+        with open(f"/proc/{self.pid()}/stat", encoding="utf-8") as stat:
+            fields = stat.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        if self.running():
+            self.process.send_signal(signal.SIGCONT)
+            try:
+                self.stop(10)
+            except subprocess.TimeoutExpired:
+                self.kill()
+
+
+def _with_sockets(command, sockets):
+    """The command that moves the sockets to descriptors 3 and up and sets
+    LISTEN_PID to the program's own, as a supervisor does."""
+    kept = [s.fileno() for s in sockets]
+    # High numbers first, so that no move overwrites a descriptor still needed.
+    script = "".join(f"exec {100 + i}<&{fd}; "
+                     for i, fd in enumerate(kept))
+    script += "".join(f"exec {3 + i}<&{100 + i} {100 + i}<&-; "
+                      for i in range(len(kept)))
+    script += f'LISTEN_FDS={len(kept)} LISTEN_PID=$$ exec "$@"'
+    return ["bash", "-c", script, "bash"] + command, kept
