@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * totals: the sums over all day files, which /metrics shows.
+ *
+ * The owner says once which counters and histograms exist: in files they are
+ * kept by name, in memory by index. Readers take a snapshot under a lock; the
+ * store publishes after each commit, so that nothing uncommitted is ever seen
+ * and no value ever sinks. Names in a file that the owner does not know stay in
+ * the file untouched.
+ */
+#ifndef STORE_TOTALS_H
+#define STORE_TOTALS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct totals;
+
+/* Histograms have classic buckets with these inclusive upper bounds, 1 ms to 5
+ * days, and a last one above them. */
+#define TOTALS_BUCKETS 24
+extern const int64_t totals_bounds_ns[TOTALS_BUCKETS];
+
+struct histogram_total {
+	uint64_t count;
+	int64_t sum_ns;
+	uint64_t buckets[TOTALS_BUCKETS + 1]; /* not cumulative */
+};
+
+struct totals_names {
+	const char *const *counters;
+	size_t counter_count;
+	const char *const *histograms;
+	size_t histogram_count;
+};
+
+/* `names` and what it points to must outlive the totals. */
+struct totals *totals_new(const struct totals_names *names);
+void totals_free(struct totals **totals);
+
+/* Copies for one scrape; the arrays have the counts given at totals_new(). Any
+ * thread. */
+void totals_snapshot(struct totals *totals, uint64_t *counters_r,
+    struct histogram_total *histograms_r);
+
+#endif
