@@ -6,9 +6,10 @@
  *
  * Text that came from outside is made harmless here: control characters and
  * bytes that are not UTF-8 are written as `?`, and a line never exceeds 1,000
- * bytes. Each call site may write 20 lines in 10 s; what it wants beyond that
- * is counted and told as `suppressed=N` in front of its next line. Any thread.
- * errno is kept.
+ * bytes; `...` at its end says that it was cut. Each call site may write 20
+ * lines in 10 s; what it wants beyond that is counted and told as
+ * `suppressed=N` in front of its next line. Debug lines have no such limit,
+ * somebody asked for them. Any thread. errno is kept.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
