@@ -12,10 +12,12 @@ line is `N passed, N failed`; the exit status is 1 if anything failed.
 import argparse
 import concurrent.futures
 import glob
+import itertools
 import json
 import os
 import re
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -173,6 +175,7 @@ class Runner:
         self.print_lock = threading.Lock()
         self.base = private_directory()
         self.supervisors = set()
+        self.numbers = itertools.count(1)
 
     def environment(self, directory):
         environment = dict(os.environ)
@@ -192,8 +195,9 @@ class Runner:
             environment["POSTLAG_LONG"] = "1"
         return environment
 
-    def directories(self, job):
-        directory = os.path.join(self.base, job.name.replace("/", "."))
+    def directories(self):
+        """A short path: names of unix sockets have little room."""
+        directory = os.path.join(self.base, str(next(self.numbers)))
         os.mkdir(directory)
         os.mkdir(f"{directory}/tmp")
         # Daemons write their reports as users of their own.
@@ -234,7 +238,7 @@ class Runner:
     def run(self, job):
         started = time.monotonic()
         job.log = os.path.join(self.logs, job.name.replace("/", ".") + ".log")
-        directory = self.directories(job)
+        directory = self.directories()
         lines, report = self.execute(job, directory)
         judge(job, lines, report)
         self.sanitizer_reports(job, directory)
@@ -285,7 +289,7 @@ def private_directory():
             parent = "/dev/shm"
     except OSError:
         pass
-    directory = tempfile.mkdtemp(prefix="postlag-check-", dir=parent)
+    directory = tempfile.mkdtemp(prefix="postlag-", dir=parent)
     os.chmod(directory, stat.S_IRWXU | 0o055)
     return directory
 
@@ -318,6 +322,7 @@ def parse_arguments():
 def main():
     arguments = parse_arguments()
     os.chdir(ROOT)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     jobs = chosen(all_jobs(arguments), arguments.tests)
     before = work_tree()
     runner = Runner(arguments)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Waiting for conditions, and things that are private to one test."""
 
+import random
 import shutil
 import socket
 import tempfile
@@ -23,11 +24,24 @@ def wait_until(condition, what, timeout=PATIENCE, pause=0.01):
 
 
 def free_port(host="127.0.0.1"):
-    """A TCP port that nobody listens on at this moment."""
+    """A TCP port that nobody listens on at this moment. Not one of those that
+    the kernel gives to outgoing connections: until our program listens there,
+    a busy machine would take it."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family) as listener:
-        listener.bind((host, 0))
-        return listener.getsockname()[1]
+    while True:
+        port = random.randrange(10000, _first_ephemeral_port())
+        with socket.socket(family) as listener:
+            try:
+                listener.bind((host, port))
+                return port
+            except OSError:
+                continue
+
+
+def _first_ephemeral_port():
+    with open("/proc/sys/net/ipv4/ip_local_port_range",
+              encoding="ascii") as file:
+        return max(int(file.read().split()[0]), 12000)
 
 
 class PrivateDirectory:
