@@ -2,7 +2,8 @@
 /*
  * daemon: what starting and stopping mean, once for all programs.
  *
- *     program -c FILE      run in the foreground (a supervisor backgrounds)
+ *     program -c FILE      run in the foreground (a supervisor backgrounds);
+ *                          FILE is /etc/postlag/postlag.conf if not given
  *     program -t -c FILE   check the configuration, exit 0 or 1
  *     program -p -c FILE   print the effective configuration
  *     program -R           print the reference of its options
@@ -12,7 +13,8 @@
  * with (listening sockets), become the configured user, start(), tell the
  * supervisor READY=1 (sd_notify(3) protocol through NOTIFY_SOCKET), run(),
  * STOPPING=1, stop(). An error before run() is fatal: one line naming it and
- * exit status 1. After that nothing here ends the process.
+ * exit status 1. After that nothing here ends the process. The umask is 0027
+ * and SIGPIPE ignored from before open() on.
  */
 #ifndef BASE_DAEMON_H
 #define BASE_DAEMON_H
@@ -41,25 +43,28 @@ struct daemon_program {
 /* The options that every daemon has, as the first member of its settings. */
 struct daemon_settings {
 	char *user; /* empty: stay who we are */
-	char *log_target;
-	int log_level; /* enum log_level */
+	int log_target; /* index into daemon_log_targets */
+	int log_level;  /* enum log_level, as in daemon_log_levels */
 };
 
+extern const char *const daemon_log_targets[];
 extern const char *const daemon_log_levels[];
 
 /* To be placed in a program's config_item table; `type` is its settings struct
  * and `member` the name of the struct daemon_settings in it. */
-#define DAEMON_CONFIG_ITEMS(type, member, default_user)                        \
-	{"user", CONFIG_STRING, offsetof(type, member.user), default_user, 0,  \
-	    0, NULL,                                                           \
-	    "User to become after start; empty stays who started it."},        \
-	    {"log", CONFIG_STRING, offsetof(type, member.log_target), "auto",  \
-		0, 0, NULL, "Where to log: stderr, syslog, or auto."},         \
-	{                                                                      \
-		"log_level", CONFIG_CHOICE, offsetof(type, member.log_level),  \
-		    "info", 0, 0, daemon_log_levels,                           \
-		    "Least urgent lines to log: error, warn, info or debug."   \
-	}
+/* clang-format off */
+#define DAEMON_CONFIG_ITEMS(type, member, default_user) \
+	{"user", CONFIG_STRING, offsetof(type, member.user), default_user, \
+	    0, 0, NULL, \
+	    "User to become after start; empty stays who started it."}, \
+	{"log", CONFIG_CHOICE, offsetof(type, member.log_target), "auto", \
+	    0, 0, daemon_log_targets, \
+	    "Where to log; auto is stderr, with systemd's priority prefix " \
+	    "when its journal reads it."}, \
+	{"log_level", CONFIG_CHOICE, offsetof(type, member.log_level), "info", \
+	    0, 0, daemon_log_levels, \
+	    "Least urgent lines to log; a reload changes it."}
+/* clang-format on */
 
 /* The whole of main(). */
 int daemon_main(int argc, char **argv, const struct daemon_program *program);
@@ -80,12 +85,11 @@ enum daemon_request daemon_wait(void);
 int daemon_signal_fd(void);
 enum daemon_request daemon_signal_read(void);
 
-/* Reads the configuration file again, logging the outcome. Only log_level takes
- * effect by itself; returns 0 when the settings were read and checked, -1 when
- * the file has an error (the old settings stay in force). What else a program
- * applies, it takes from `fresh`, sections of its own that it passes in. */
-int daemon_reload(const struct daemon_program *program,
-    const struct config_section *fresh, const struct daemon_settings *settings);
+/* What to do for DAEMON_RELOAD: reads the configuration file again. log_level
+ * takes effect; each other option that differs is named in a warning, as it
+ * needs a restart. With an error in the file nothing changes but the log. The
+ * program's settings stay as they are, so that no thread has to mind. */
+void daemon_reload(void);
 
 /* Number of listening sockets handed over by the supervisor (LISTEN_FDS and
  * LISTEN_PID, sd_listen_fds(3) protocol), descriptors 3 and up; they are set

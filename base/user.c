@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The one place where privileges are dropped. Called by daemon.c between
+ * open() and start(), on the only thread there is.
+ */
+#include "base/user.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/reason.h"
+
+static int
+look_up(const char *name, struct passwd *entry, char *text, size_t size,
+    struct reason *reason)
+{
+	struct passwd *found = NULL;
+	int error = getpwnam_r(name, entry, text, size, &found);
+
+	if (found != NULL)
+		return 0;
+	errno = error;
+	return error != 0 ? reason_set_errno(reason, "user %s", name)
+			  : reason_set(reason, "user %s does not exist", name);
+}
+
+static int
+drop_to(const struct passwd *entry, const char *name, struct reason *reason)
+{
+	if (initgroups(name, entry->pw_gid) < 0 ||
+	    setresgid(entry->pw_gid, entry->pw_gid, entry->pw_gid) < 0 ||
+	    setresuid(entry->pw_uid, entry->pw_uid, entry->pw_uid) < 0)
+		return reason_set_errno(reason, "cannot become user %s", name);
+	if (entry->pw_uid != 0 && setuid(0) == 0)
+		return reason_set(
+		    reason, "user %s can become root again", name);
+	return 0;
+}
+
+int
+user_become(const char *name, struct reason *reason)
+{
+	struct passwd entry;
+	char text[4096];
+
+	if (geteuid() == 0) {
+		if (look_up(name, &entry, text, sizeof(text), reason) < 0)
+			return -1;
+		return drop_to(&entry, name, reason);
+	}
+	if (look_up(name, &entry, text, sizeof(text), NULL) < 0 ||
+	    entry.pw_uid != geteuid())
+		log_warn("user=%s uid=%ld reason=not started by root, the user "
+			 "stays",
+		    name, (long)geteuid());
+	return 0;
+}
