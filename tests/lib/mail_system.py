@@ -55,12 +55,22 @@ class MailSystem:
             "smtpd_sasl_path": self.dovecot.auth_socket,
         }
 
+    def prepare(self):
+        """Directories and configuration; nothing runs yet."""
+        self.dovecot.prepare()
+        self.postfix.prepare()
+
+    def run(self):
+        self.dovecot.start()
+        self.postfix.start()
+
+    def end(self):
+        self.postfix.stop()
+
     def start(self):
         try:
-            self.dovecot.prepare()
-            self.postfix.prepare()
-            self.dovecot.start()
-            self.postfix.start()
+            self.prepare()
+            self.run()
         except BaseException:
             self.stop()
             raise
@@ -68,8 +78,9 @@ class MailSystem:
 
     def stop(self):
         try:
-            self.postfix.stop()
+            self.end()
         finally:
+            self.postfix.stop()
             self.dovecot.stop()
             self.private.remove()
 
