@@ -142,7 +142,7 @@ check check-long: deps
 .PHONY: demo
 demo: deps
 	@$(MAKE) --no-print-directory -j$$(nproc) all
-	@python3 tests/e2e/demo.py
+	@POSTLAG_BUILD=$(BUILD) python3 tests/e2e/demo.py
 
 .PHONY: fuzz
 fuzz: deps

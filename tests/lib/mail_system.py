@@ -45,8 +45,9 @@ class MailSystem:
         direct = f"lmtp:inet:127.0.0.1:{self.dovecot.port}"
         hooked = direct
         if self.hook_port:
+            # `inet:` only in front of the list: lmtp(8) takes it off once.
             hooked = f"postlag-lmtp:inet:127.0.0.1:{self.hook_port}," \
-                     f" inet:127.0.0.1:{self.dovecot.port}"
+                     f" 127.0.0.1:{self.dovecot.port}"
         return {
             "virtual_mailbox_domains": f"{HOOKED} {DIRECT}",
             "virtual_mailbox_maps": "static:ok",

@@ -65,6 +65,7 @@ scache     unix  - - n - 1 scache
 HOOK_TRANSPORT = {
     "lmtp_connect_timeout": "2s",
     "lmtp_lhlo_timeout": "5s",
+    "lmtp_rset_timeout": "5s",
     "lmtp_xforward_timeout": "5s",
     "lmtp_mail_timeout": "5s",
     "lmtp_rcpt_timeout": "5s",
