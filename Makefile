@@ -27,9 +27,12 @@ OPT.release := -O2 -g -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
 OPT.asan := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=undefined
 OPT.tsan := -O1 -g -fno-omit-frame-pointer -fsanitize=thread
+OPT.fuzz := -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=undefined \
+	-fsanitize=fuzzer-no-link,address,undefined
 LINK.release := -pie -Wl,-z,relro,-z,now
 LINK.asan := -fsanitize=address,undefined
 LINK.tsan := -fsanitize=thread
+LINK.fuzz := -fsanitize=fuzzer,address,undefined
 ifeq ($(OPT.$(V)),)
 $(error V=$(V) is not a variant: release, asan or tsan)
 endif
@@ -115,8 +118,9 @@ $(foreach l,$(LAYERS),$(eval $(call UNIT_RULE,$(l))))
 # files named on their command line.
 FUZZ_SOURCES := $(wildcard tests/fuzz/*/fuzz_*.c)
 FUZZ_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(FUZZ_SOURCES))
+FUZZ_MAIN := $(if $(filter-out fuzz,$(V)),$(BUILD)/tests/fuzz/replay.o)
 define FUZZ_RULE
-$(BUILD)/tests/fuzz/$(1)/fuzz_%: $(BUILD)/tests/fuzz/$(1)/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(call CHAIN,$(1))
+$(BUILD)/tests/fuzz/$(1)/fuzz_%: $(BUILD)/tests/fuzz/$(1)/fuzz_%.o $(FUZZ_MAIN) $(call CHAIN,$(1))
 	$(CC) $(LDFLAGS) -o $$@ $$^ $(call CHAIN_LIBS,$(1))
 endef
 $(foreach l,$(LAYERS),$(eval $(call FUZZ_RULE,$(l))))
@@ -142,7 +146,11 @@ check check-long: deps
 .PHONY: demo
 demo: deps
 	@$(MAKE) --no-print-directory -j$$(nproc) all
-	@POSTLAG_BUILD=$(BUILD) python3 tests/e2e/demo.py
+	@python3 tests/e2e/demo.py
+
+# V=fuzz: the same targets with the fuzzer itself, for tests/fuzz/run.
+.PHONY: fuzz-targets
+fuzz-targets: $(FUZZ_PROGRAMS)
 
 .PHONY: fuzz
 fuzz: deps

@@ -6,8 +6,9 @@
  * inih finds sections, names and values; what it would do silently is refused
  * here, line by line, before it sees the line: lines longer than its buffer
  * (which it cuts), text behind a section's bracket or behind a comment sign
- * (which it drops), NUL bytes. Indented lines continue the value before, as in
- * Postfix's files; inih hands each of them over as one more value of that name.
+ * (which it drops), control characters. Indented lines continue the value
+ * before, as in Postfix's files; inih hands each of them over as one more value
+ * of that name.
  */
 #include "base/config.h"
 
@@ -25,8 +26,7 @@
 #include "base/reason.h"
 
 #define FILE_LIMIT_BYTES (1024 * 1024)
-#define BLANKS " \t\r\n\v\f"
-#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyz0123456789_"
+#define BLANKS " \t\r"
 
 const char *const config_sections[] = {
     "milter", "lmtp", "exporter", "store", NULL};
@@ -39,7 +39,8 @@ struct parse {
 	const struct config_section *sections;
 	size_t section_count;
 	size_t *seen_lines; /* per item of all sections; 0: not given */
-	const struct config_item *item; /* given last, for continuation */
+	bool continues;     /* an indented line now continues a value */
+	const struct config_item *item; /* the one given last */
 	struct reason *reason;
 	bool failed;
 };
@@ -72,6 +73,21 @@ is_known_section(const char *name, size_t size)
 	return false;
 }
 
+size_t
+config_value_misread(const char *text)
+{
+	size_t size = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
+
+	if (size > 0)
+		return text[size + strspn(text + size, BLANKS)] == '=' ? size
+								       : 0;
+	size = text[0] == '[' ? strcspn(text, "]") : 0;
+	return size > 0 && text[size] == ']' &&
+		       is_known_section(text + 1, size - 1)
+		   ? size + 1
+		   : 0;
+}
+
 static void
 check_section_line(struct parse *parse, const char *line)
 {
@@ -85,16 +101,16 @@ check_section_line(struct parse *parse, const char *line)
 	else if (!is_known_section(line + 1, size))
 		parse_fail(
 		    parse, "unknown section [%.*s]", (int)size, line + 1);
-	parse->item = NULL;
+	parse->continues = false;
 }
 
-/* A continuation that looks like an option was meant as one. */
+/* A continuation that looks like an option or section was meant as one. */
 static void
 check_continuation(struct parse *parse, const char *text)
 {
-	size_t size = strspn(text, NAME_CHARACTERS);
+	size_t size = config_value_misread(text);
 
-	if (size > 0 && text[size + strspn(text + size, BLANKS)] == '=')
+	if (size > 0)
 		parse_fail(parse,
 		    "%.*s is indented, which continues the line before",
 		    (int)size, text);
@@ -109,20 +125,33 @@ check_line(struct parse *parse, const char *line)
 	parse->indented = text > line;
 	if (*text == '\0' || *text == ';' || *text == '#')
 		return;
-	if (*text == '[') {
+	if (parse->indented && parse->continues) {
+		check_continuation(parse, text);
+	} else if (*text == '[') {
 		check_section_line(parse, text);
 		return;
 	}
 	for (const char *at = text; *at != '\0'; at++) {
 		if ((*at == ';' || *at == '#') && at > text &&
-		    strchr(BLANKS, at[-1]) != NULL) {
+		    strchr(BLANKS "=:", at[-1]) != NULL) {
 			parse_fail(
 			    parse, "a comment stands on a line of its own");
 			return;
 		}
 	}
-	if (parse->indented && parse->item != NULL)
-		check_continuation(parse, text);
+}
+
+/* Other than tabs, and the carriage return of another system's editor. */
+static bool
+has_control_character(const char *text, size_t size)
+{
+	if (size > 0 && text[size - 1] == '\r')
+		size--;
+	for (size_t i = 0; i < size; i++) {
+		if ((text[i] & 0xe0) == 0 && text[i] != '\t')
+			return true;
+	}
+	return false;
 }
 
 /* inih's fgets(): the next line into `line`, NULL at the end or after an error.
@@ -144,8 +173,8 @@ next_line(char *line, int room, void *cookie)
 		    "the line is longer than %d bytes; indented lines continue "
 		    "a value",
 		    room - 2);
-	else if (memchr(parse->next, '\0', size) != NULL)
-		parse_fail(parse, "the line contains a NUL byte");
+	else if (has_control_character(parse->next, size))
+		parse_fail(parse, "the line contains a control character");
 	if (parse->failed)
 		return NULL;
 	memcpy(line, parse->next, size);
@@ -235,9 +264,11 @@ take_value(
 		return parse_fail(
 		    parse, "%s stands before any [section]", name);
 	section = find_section(parse, section_name);
-	if (section == NULL)
+	if (section == NULL) {
+		parse->continues = true;
 		return 1;
-	if (parse->indented && parse->item != NULL)
+	}
+	if (parse->indented && parse->continues)
 		return continue_value(parse, section, value);
 	item = find_item(section, name);
 	if (item == NULL)
@@ -250,6 +281,7 @@ take_value(
 		    section_name, *seen);
 	*seen = parse->line;
 	parse->item = item;
+	parse->continues = true;
 	return set_value(parse, section, item, value);
 }
 

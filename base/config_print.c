@@ -5,6 +5,7 @@
  */
 #include "base/config.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/buffer.h"
@@ -14,43 +15,51 @@
  * library takes (see config.c). */
 #define LINE_BYTES 76
 
-/* The size of the first part of the text that fits `room`, ended by a single
- * space, which is what the reader puts between continued lines. */
+/* Whether a line may be broken at this space: the reader puts one space between
+ * continued lines, and drops those around their ends. */
+static bool
+may_break(const char *space)
+{
+	return space[0] == ' ' && strchr(" \t", space[-1]) == NULL &&
+	       strchr(" \t", space[1]) == NULL &&
+	       config_value_misread(space + 1) == 0;
+}
+
+/* The size of the text's first part: up to the last break within `room`, else
+ * to the first one behind. */
 static size_t
 first_part(const char *text, size_t size, size_t room)
 {
 	size_t end = size;
 
-	for (size_t i = 1; size > room && i + 1 < size; i++) {
-		if (text[i] != ' ' || text[i - 1] == ' ' || text[i + 1] == ' ')
-			continue;
-		if (i > room && end < size)
-			break;
-		end = i;
+	if (size <= room)
+		return size;
+	for (size_t i = 1; i + 1 < size && (i <= room || end == size); i++) {
+		if (may_break(text + i))
+			end = i;
 	}
 	return end;
 }
 
+/* A part that cannot be broken came from one line, and fits one again only if
+ * nothing is put in that need not be. */
 static void
 print_value(FILE *out, const char *name, const char *text, size_t size)
 {
 	size_t room = LINE_BYTES - strlen(name);
+	size_t part = first_part(text, size, room);
 
-	fprintf(out, "%s =%s", name, size > 0 ? " " : "");
-	while (size > 0) {
-		size_t part = first_part(text, size, room);
-
-		fwrite(text, 1, part, out);
-		text += part;
-		size -= part;
-		if (size == 0)
-			break;
-		fputs("\n    ", out);
-		text++;
-		size--;
-		room = LINE_BYTES;
+	if (part > room)
+		fprintf(out, "%s=%.*s\n", name, (int)part, text);
+	else
+		fprintf(out, "%s =%s%.*s\n", name, part > 0 ? " " : "",
+		    (int)part, text);
+	while (part < size) {
+		text += part + 1;
+		size -= part + 1;
+		part = first_part(text, size, LINE_BYTES);
+		fprintf(out, "\t%.*s\n", (int)part, text);
 	}
-	fputc('\n', out);
 }
 
 void
@@ -66,8 +75,9 @@ config_print(FILE *out, const struct config_section *sections, size_t count)
 			buffer_clear(&value);
 			config_value_write(
 			    &section->items[j], section->settings, &value);
+			buffer_append(&value, "", 1);
 			print_value(out, section->items[j].name,
-			    (const char *)value.data, value.size);
+			    (const char *)value.data, value.size - 1);
 		}
 	}
 	buffer_free(&value);

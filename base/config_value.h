@@ -8,6 +8,8 @@
 #ifndef BASE_CONFIG_VALUE_H
 #define BASE_CONFIG_VALUE_H
 
+#include <stddef.h>
+
 struct buffer;
 struct config_item;
 struct reason;
@@ -26,5 +28,9 @@ void config_value_write(const struct config_item *item, const void *settings,
  * front, or nothing. */
 void config_value_describe(
     const struct config_item *item, struct buffer *buffer);
+
+/* How many bytes at the front of the text look like an option's name before its
+ * `=`, or like a section. Such text may not begin a continued line. */
+size_t config_value_misread(const char *text);
 
 #endif
