@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 enum producer_counter {
+	/* Events and their bytes; heartbeats are not among them. */
 	PRODUCER_EVENTS_APPENDED,
 	PRODUCER_EVENTS_DROPPED_LIMIT, /* the journal's size limit */
 	PRODUCER_EVENTS_DROPPED_ERROR, /* disk full, I/O error */
@@ -36,6 +37,11 @@ enum producer_counter {
 /* Any thread. */
 void producer_count(enum producer_counter counter, uint64_t increase);
 uint64_t producer_counted(enum producer_counter counter);
+
+/* What was counted since the last take, for one heartbeat; to be given back
+ * when that heartbeat did not reach the journal. The journal writer's only. */
+void producer_counters_take(uint64_t increases_r[PRODUCER_COUNTERS]);
+void producer_counters_give_back(const uint64_t increases[PRODUCER_COUNTERS]);
 
 /* Back to zero, for tests. */
 void producer_counters_reset(void);

@@ -3,13 +3,15 @@
  * segment: the files of a journal and what stands at their beginning.
  *
  *     DIRECTORY/SOURCE/<number>.journal     16 hexadecimal digits
- *     DIRECTORY/SOURCE/lock                 flock(2)ed while a writer lives
+ *     DIRECTORY/SOURCE/lock                 locked while a writer lives
  *
  * Numbers grow: a new segment takes the microseconds of the wall clock, or one
  * more than the highest there is if that is larger, so that a clock set back
  * does not put new events before old ones. A segment is written by one process
  * and never reopened for writing. It begins with its header, twice, as frames
- * with seed 0: one damaged copy costs nothing.
+ * with seed 0: one damaged copy costs nothing. It gets its name by rename(2)
+ * when its header is in it, and an older one is not written any more once a
+ * newer one is there.
  */
 #ifndef PROTO_SEGMENT_H
 #define PROTO_SEGMENT_H
@@ -24,6 +26,7 @@ struct buffer;
 struct reason;
 
 #define SEGMENT_FORMAT 1
+#define SEGMENT_HEADER_COPY_MAX 1024 /* one of the two, as a frame */
 #define SEGMENT_NAME_SIZE sizeof("0123456789abcdef.journal")
 
 struct segment_header {
@@ -57,14 +60,15 @@ int segment_number(const char *name, uint64_t *number_r);
 long segment_list(
     int directory_fd, uint64_t **numbers_r, struct reason *reason);
 
-/* Appends both copies of the header to `out`. Returns 0, or -1. */
+/* Appends both copies of the header to `out`. Returns 0, or -1 when there is no
+ * memory or the header is too large. */
 int segment_header_write(const struct segment_header *header,
     struct arena *scratch, struct buffer *out);
 
 /* Reads the header from the first `size` bytes of a segment. Returns 1 with
  * *header_bytes_r, where the records begin; 0 when more bytes are needed; -1
  * when both copies are damaged or the format is a newer one. *damaged_r counts
- * damaged copies. */
+ * damaged copies. The header's strings live in `arena`. */
 int segment_header_read(const uint8_t *data, size_t size, struct arena *arena,
     struct segment_header *header_r, size_t *header_bytes_r,
     unsigned *damaged_r, struct reason *reason);

@@ -35,8 +35,9 @@ void stamp_header_format(
     const struct stamp_header *stamp, char value_r[STAMP_HEADER_VALUE_SIZE]);
 
 /* Reads a value, folded with any white space (CR and LF included) between its
- * three parts. Returns 0, or -1 for anything that stamp_header_format() would
- * not write: a wrong date, a foreign UUID version, further text. */
+ * three parts; white space around it does not matter. Returns 0, or -1 for
+ * anything that stamp_header_format() would not write: a wrong date, a foreign
+ * UUID version, further text. */
 int stamp_header_parse(
     const char *value, size_t size, struct stamp_header *stamp_r);
 
