@@ -62,6 +62,7 @@ class Program:
         self.config = os.path.join(directory, f"{name}.conf")
         self.log_path = os.path.join(directory, f"{name}.log")
         self.process = None
+        self.notify = None
         self.prefix = []
         atexit.register(self._end)
 
@@ -80,32 +81,38 @@ class Program:
         command = self.prefix + [program_path(self.name), "-c", self.config]
         environment = dict(os.environ)
         environment.pop("JOURNAL_STREAM", None)
-        notify, address = self._notify_socket()
-        environment["NOTIFY_SOCKET"] = address
+        environment["NOTIFY_SOCKET"] = self._open_notify()
         if sockets:
             command, kept = _with_sockets(command, sockets)
         else:
             kept = ()
-        with notify, open(self.log_path, "ab") as log:
+        with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 env=environment, pass_fds=kept, cwd=ROOT)
             if wait:
-                self._wait_ready(notify, timeout)
+                self._wait_ready(timeout)
         return self
 
-    def _notify_socket(self):
-        # Abstract: reachable whatever user the program becomes.
-        notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        notify.bind("")
-        notify.settimeout(0.05)
-        return notify, "@" + notify.getsockname()[1:].decode()
+    def _open_notify(self):
+        # Abstract: reachable whatever user the program becomes. Kept, because
+        # the program has more to say when it stops.
+        self._close_notify()
+        self.notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.notify.bind("")
+        self.notify.settimeout(0.05)
+        return "@" + self.notify.getsockname()[1:].decode()
 
-    def _wait_ready(self, notify, timeout):
+    def _close_notify(self):
+        if self.notify is not None:
+            self.notify.close()
+            self.notify = None
+
+    def _wait_ready(self, timeout):
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
             try:
-                if b"READY=1" in notify.recv(4096).split(b"\n"):
+                if b"READY=1" in self.notify.recv(4096).split(b"\n"):
                     return
             except TimeoutError:
                 pass
@@ -174,6 +181,7 @@ class Program:
         if self.running():
             self.process.send_signal(signal.SIGCONT)
             self.kill()
+        self._close_notify()
 
     def log(self):
         try:
