@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The milter's options: their table and what a table cannot check. */
+#include "milter/settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/reason.h"
+#include "proto/frame.h"
+#include "proto/stamp_header.h"
+#include "milter/trusted.h"
+
+/* Then "NAME: 2026-11-30T07:47:42.123456Z;" fits into 78 columns. */
+#define HEADER_NAME_MAX 48
+
+#define ITEM(name, type, member, default, minimum, maximum, help)              \
+	{                                                                      \
+		name, type, offsetof(struct milter_settings, member), default, \
+		    minimum, maximum, NULL, help                               \
+	}
+
+static const struct config_item items[] = {
+    DAEMON_CONFIG_ITEMS(struct milter_settings, daemon, "postlag-milter"),
+    ITEM("socket", CONFIG_STRING, socket,
+	"unix:/var/spool/postfix/postlag/milter.sock", 0, 0,
+	"Where Postfix connects: unix:PATH or inet:HOST:PORT. The directory of "
+	"PATH must exist; set-group-id and of a group that Postfix's user is "
+	"in, mode 2750, it lets Postfix and nobody else connect."),
+    ITEM("socket_mode", CONFIG_STRING, socket_mode, "0660", 0, 0,
+	"Mode of a unix socket, octal; to connect takes write permission."),
+    ITEM("socket_group", CONFIG_STRING, socket_group, "", 0, 0,
+	"Group of a unix socket; empty leaves what the directory gives it."),
+    ITEM("header", CONFIG_STRING, header, STAMP_HEADER_NAME, 0, 0,
+	"Name of the header that carries the stamp."),
+    ITEM("trusted_reinjectors", CONFIG_STRING, trusted_reinjectors,
+	"127.0.0.0/8 [::1]/128 non-smtp", 0, 0,
+	"Networks whose mail may come with a stamp of ours that links it to "
+	"the message it was before (a content filter, a forward); non-smtp is "
+	"mail by sendmail."),
+    ITEM("max_recipients", CONFIG_INTEGER, max_recipients, "10000", 1, 1000000,
+	"Recipients of a message that are recorded; others are counted."),
+    ITEM("message_memory", CONFIG_SIZE, message_memory, "2M", 16 << 10,
+	FRAME_PAYLOAD_MAX - (256 << 10),
+	"Memory that the recipients of one message may take."),
+    ITEM("aborts_per_second", CONFIG_INTEGER, aborts_per_second, "10", 0,
+	1000000,
+	"Transactions without an accepted recipient that are recorded a "
+	"second; others are counted."),
+    ITEM("aborts_burst", CONFIG_INTEGER, aborts_burst, "100", 1, 1000000,
+	"How many of them are recorded at once after a quiet time."),
+    JOURNAL_CONFIG_ITEMS(struct milter_settings, journal, "milter"),
+};
+
+struct config_section
+milter_section(struct milter_settings *settings)
+{
+	return (struct config_section){
+	    .name = "milter",
+	    .items = items,
+	    .item_count = sizeof(items) / sizeof(items[0]),
+	    .settings = settings,
+	};
+}
+
+/* RFC 5322, 3.6.8: printable characters but the colon. */
+static int
+check_header_name(const char *name, struct reason *reason)
+{
+	size_t size = strlen(name);
+
+	if (size == 0 || size > HEADER_NAME_MAX)
+		return reason_set(
+		    reason, "header: 1 to %d characters", HEADER_NAME_MAX);
+	for (; *name != '\0'; name++)
+		if (*name <= ' ' || *name > '~' || *name == ':')
+			return reason_set(
+			    reason, "header: no name of a header");
+	return 0;
+}
+
+static int
+check_socket_mode(const char *mode, struct reason *reason)
+{
+	if (*mode == '\0' || strlen(mode) > 4 ||
+	    strspn(mode, "01234567") != strlen(mode))
+		return reason_set(
+		    reason, "socket_mode: \"%s\" is no octal mode", mode);
+	return 0;
+}
+
+int
+milter_settings_check(
+    const struct milter_settings *settings, struct reason *reason)
+{
+	struct reason detail;
+	struct trusted trusted;
+
+	if (check_header_name(settings->header, reason) != 0 ||
+	    check_socket_mode(settings->socket_mode, reason) != 0 ||
+	    journal_settings_check(&settings->journal, reason) != 0)
+		return -1;
+	if (trusted_parse(settings->trusted_reinjectors, &trusted, &detail) !=
+	    0)
+		return reason_set(
+		    reason, "trusted_reinjectors: %s", detail.text);
+	return 0;
+}
+
+mode_t
+milter_socket_mode(const struct milter_settings *settings)
+{
+	return (mode_t)strtoul(settings->socket_mode, NULL, 8) & 0777;
+}
+
+struct session_settings
+milter_session(const struct milter_settings *settings)
+{
+	return (struct session_settings){
+	    .stamp_name = settings->header,
+	    .memory_bytes = (size_t)settings->message_memory,
+	    .recipients_max = (size_t)settings->max_recipients,
+	};
+}
