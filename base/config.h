@@ -18,6 +18,9 @@
 
 struct reason;
 
+/* Where programs look unless told otherwise. */
+#define CONFIG_DEFAULT_PATH "/etc/postlag/postlag.conf"
+
 enum config_type {
 	CONFIG_STRING,   /* char *; owned by the settings */
 	CONFIG_INTEGER,  /* int64_t */

@@ -24,8 +24,6 @@
 #include "base/supervisor.h"
 #include "base/user.h"
 
-#define DEFAULT_PATH "/etc/postlag/postlag.conf"
-
 const char *const daemon_log_targets[] = {"auto", "stderr", "syslog", NULL};
 
 const char *const daemon_log_levels[] = {[LOG_LEVEL_ERROR] = "error",
@@ -36,7 +34,7 @@ const char *const daemon_log_levels[] = {[LOG_LEVEL_ERROR] = "error",
 
 /* What the command line asked for; kept for reloads. */
 static const struct daemon_program *running;
-static const char *config_path = DEFAULT_PATH;
+static const char *config_path = CONFIG_DEFAULT_PATH;
 static int signal_fd = -1;
 
 static const struct {
@@ -251,7 +249,7 @@ print_usage(FILE *out, const struct daemon_program *program)
 	fprintf(out,
 	    "%s: %s\n"
 	    "usage: %s [-c FILE] [-t | -p | -R | -V | -h]\n"
-	    "  -c FILE  configuration file (" DEFAULT_PATH ")\n"
+	    "  -c FILE  configuration file (" CONFIG_DEFAULT_PATH ")\n"
 	    "  -t       check the configuration, exit 0 or 1\n"
 	    "  -p       print the effective configuration\n"
 	    "  -R       print the reference of the options\n"
