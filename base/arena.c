@@ -70,6 +70,13 @@ block_add(struct arena *arena, size_t size)
 	return block;
 }
 
+static void *
+arena_fail(struct arena *arena)
+{
+	arena->failed = true;
+	return NULL;
+}
+
 void *
 arena_alloc(struct arena *arena, size_t size)
 {
@@ -78,18 +85,14 @@ arena_alloc(struct arena *arena, size_t size)
 
 	if (arena == NULL)
 		return NULL;
+	if (size > arena->limit_bytes || size > SIZE_MAX / 2)
+		return arena_fail(arena);
 	block = arena->newest;
-	if (size > arena->limit_bytes || size > SIZE_MAX / 2) {
-		arena->failed = true;
-		return NULL;
-	}
 	size = align_size(size > 0 ? size : 1);
 	if (block == NULL || size > block->capacity - block->used)
 		block = block_add(arena, size);
-	if (block == NULL) {
-		arena->failed = true;
-		return NULL;
-	}
+	if (block == NULL)
+		return arena_fail(arena);
 	data = block->data + block->used;
 	block->used += size;
 	return memset(data, 0, size);
@@ -137,15 +140,17 @@ arena_string_sized(struct arena *arena, const void *text, size_t size)
 {
 	char *copy;
 
-	if (text == NULL)
+	if (text == NULL || arena == NULL)
 		return NULL;
-	copy = arena_alloc(arena, size < SIZE_MAX ? size + 1 : size);
+	if (size > arena->limit_bytes)
+		return arena_fail(arena);
+	copy = arena_alloc(arena, size + 1);
 	if (copy == NULL)
 		return NULL;
 	memcpy(copy, text, size);
-	for (char *nul = copy; (nul = memchr(nul, '\0', size)) != NULL;) {
-		*nul = '?';
-		size -= (size_t)(nul - copy);
+	for (size_t i = 0; i < size; i++) {
+		if (copy[i] == '\0')
+			copy[i] = '?';
 	}
 	return copy;
 }

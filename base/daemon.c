@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The frame around each program: command line, configuration, privileges,
- * signals, the order of starting and stopping. main() of the three daemons is
- * one call into here, on the main thread.
+ * The frame around each program: command line, configuration, the order of
+ * starting and stopping. main() of the three daemons is one call into here, on
+ * the main thread.
  */
 #include "base/daemon.h"
 
-#include <errno.h>
-#include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
 #include "base/config.h"
-#include "base/config_value.h"
+#include "base/daemon_process.h"
 #include "base/log.h"
 #include "base/reason.h"
 #include "base/supervisor.h"
@@ -32,173 +25,7 @@ const char *const daemon_log_levels[] = {[LOG_LEVEL_ERROR] = "error",
     [LOG_LEVEL_DEBUG] = "debug",
     NULL};
 
-/* What the command line asked for; kept for reloads. */
-static const struct daemon_program *running;
-static const char *config_path = CONFIG_DEFAULT_PATH;
-static int signal_fd = -1;
-
-static const struct {
-	int number;
-	enum daemon_request request;
-} signals[] = {{SIGTERM, DAEMON_STOP}, {SIGINT, DAEMON_STOP},
-    {SIGHUP, DAEMON_RELOAD}, {SIGUSR1, DAEMON_RELOAD}};
-
-#define SIGNAL_COUNT (sizeof(signals) / sizeof(signals[0]))
-
-static sigset_t
-signal_set(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	for (size_t i = 0; i < SIGNAL_COUNT; i++)
-		sigaddset(&set, signals[i].number);
-	return set;
-}
-
-static void
-signals_block(void)
-{
-	sigset_t set = signal_set();
-
-	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);
-}
-
-static enum daemon_request
-signal_request(int number)
-{
-	for (size_t i = 0; i < SIGNAL_COUNT; i++) {
-		if (signals[i].number == number)
-			return signals[i].request;
-	}
-	return DAEMON_NOTHING;
-}
-
-enum daemon_request
-daemon_wait(void)
-{
-	sigset_t set = signal_set();
-	int number;
-
-	do {
-		number = sigwaitinfo(&set, NULL);
-	} while (number < 0 && errno == EINTR);
-	return signal_request(number);
-}
-
-int
-daemon_signal_fd(void)
-{
-	sigset_t set = signal_set();
-
-	if (signal_fd < 0)
-		signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return signal_fd;
-}
-
-enum daemon_request
-daemon_signal_read(void)
-{
-	struct signalfd_siginfo info;
-
-	if (read(daemon_signal_fd(), &info, sizeof(info)) != sizeof(info))
-		return DAEMON_NOTHING;
-	return signal_request((int)info.ssi_signo);
-}
-
-/* Settings to read a second configuration into, as large as the table says that
- * they are. */
-static void *
-settings_like(const struct config_section *section)
-{
-	size_t size = 0;
-
-	for (size_t i = 0; i < section->item_count; i++) {
-		if (section->items[i].offset > size)
-			size = section->items[i].offset;
-	}
-	return calloc(1, size + sizeof(int64_t) + sizeof(char *));
-}
-
-static bool
-same_value(const struct config_item *item, const void *left, const void *right)
-{
-	struct buffer a = {.limit = 0}, b = {.limit = 0};
-	bool same;
-
-	config_value_write(item, left, &a);
-	config_value_write(item, right, &b);
-	same = !a.failed && !b.failed && a.size == b.size &&
-	       (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
-	buffer_free(&a);
-	buffer_free(&b);
-	return same;
-}
-
-/* Takes log_level over from the fresh settings; for the others, says that they
- * wait. */
-static void
-apply_item(const struct config_section *now, const struct config_section *fresh,
-    const struct config_item *item)
-{
-	int *member = (void *)((char *)now->settings + item->offset);
-
-	if (same_value(item, now->settings, fresh->settings))
-		return;
-	if (member != &running->settings->log_level) {
-		log_warn("section=%s option=%s reason=takes effect at restart",
-		    now->name, item->name);
-		return;
-	}
-	memcpy(member, (char *)fresh->settings + item->offset, sizeof(*member));
-	log_set_level((enum log_level) * member);
-}
-
-static void
-reload_into(struct config_section *fresh)
-{
-	struct reason reason;
-	size_t count = running->section_count;
-
-	if (config_load(config_path, fresh, count, &reason) < 0) {
-		log_error("reload=failed reason=%s", reason.text);
-		return;
-	}
-	for (size_t i = 0; i < count; i++) {
-		for (size_t j = 0; j < fresh[i].item_count; j++)
-			apply_item(&running->sections[i], &fresh[i],
-			    &fresh[i].items[j]);
-	}
-	log_info("reload=done config=%s log_level=%s", config_path,
-	    daemon_log_levels[running->settings->log_level]);
-}
-
-void
-daemon_reload(void)
-{
-	size_t count = running->section_count;
-	struct config_section *fresh = calloc(count, sizeof(*fresh));
-	bool complete = fresh != NULL;
-
-	for (size_t i = 0; fresh != NULL && i < count; i++) {
-		fresh[i] = running->sections[i];
-		fresh[i].settings = settings_like(&fresh[i]);
-		if (fresh[i].settings == NULL) {
-			fresh[i].item_count = 0;
-			complete = false;
-		}
-	}
-	if (complete)
-		reload_into(fresh);
-	else
-		log_error("reload=failed reason=out of memory");
-	for (size_t i = 0; fresh != NULL && i < count; i++) {
-		config_free(&fresh[i], 1);
-		free(fresh[i].settings);
-	}
-	free(fresh);
-}
+struct daemon_process daemon_process = {.config_path = CONFIG_DEFAULT_PATH};
 
 enum action {
 	ACTION_RUN,
@@ -219,7 +46,7 @@ parse_arguments(int argc, char **argv)
 	while ((option = getopt(argc, argv, "c:tpRVh")) != -1) {
 		switch (option) {
 		case 'c':
-			config_path = optarg;
+			daemon_process.config_path = optarg;
 			break;
 		case 't':
 			action = ACTION_CHECK;
@@ -271,8 +98,8 @@ print_reference(const struct daemon_program *program)
 static int
 load(const struct daemon_program *program, struct reason *reason)
 {
-	if (config_load(config_path, program->sections, program->section_count,
-		reason) < 0)
+	if (config_load(daemon_process.config_path, program->sections,
+		program->section_count, reason) < 0)
 		return -1;
 	return program->check != NULL ? program->check(reason) : 0;
 }
@@ -304,14 +131,14 @@ begin(const struct daemon_program *program, struct reason *reason)
 		(enum log_level)settings->log_level, reason) < 0)
 		return -1;
 	umask(0027);
-	signals_block();
+	daemon_signals_block();
 	supervisor_connect();
 	if (call(program->open, reason) < 0 ||
 	    become_user(settings, reason) < 0 ||
 	    call(program->start, reason) < 0)
 		return -1;
 	log_info("version=%s config=%s reason=started", POSTLAG_VERSION,
-	    config_path);
+	    daemon_process.config_path);
 	supervisor_notify("READY=1");
 	return 0;
 }
@@ -346,7 +173,7 @@ run_configured(const struct daemon_program *program, enum action action)
 	} else if (action == ACTION_PRINT) {
 		config_print(stdout, program->sections, program->section_count);
 	} else if (action == ACTION_CHECK) {
-		printf("%s: OK\n", config_path);
+		printf("%s: OK\n", daemon_process.config_path);
 	} else {
 		status = run(program);
 	}
@@ -359,7 +186,7 @@ daemon_main(int argc, char **argv, const struct daemon_program *program)
 {
 	enum action action = parse_arguments(argc, argv);
 
-	running = program;
+	daemon_process.program = program;
 	log_open(program->name, "stderr", LOG_LEVEL_INFO, NULL);
 	switch (action) {
 	case ACTION_USAGE:

@@ -42,7 +42,7 @@ struct daemon_program {
 
 /* The options that every daemon has, as the first member of its settings. */
 struct daemon_settings {
-	char *user; /* empty: stay who we are */
+	char *user;     /* empty: stay who we are */
 	int log_target; /* index into daemon_log_targets */
 	int log_level;  /* enum log_level, as in daemon_log_levels */
 };
