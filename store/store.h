@@ -119,6 +119,7 @@ struct open_recipient {
 	enum recipient_state state;
 	uint32_t attempts;
 	bool expected;
+	int64_t leg_row; /* the delivery that decided; 0: none */
 };
 
 struct open_message {
