@@ -7,35 +7,20 @@
  * for until a newer segment exists or the writer's lock is free; then it is
  * counted as torn. Damage in the middle is stepped over to the next whole
  * record and counted. A position beyond the end of its file (a power cut took
- * bytes that were read before) ends that segment. Not thread-safe.
+ * bytes that were read before) ends that segment. Segments that cannot be read
+ * are counted and passed over, events of unknown kinds are passed over. Whoever
+ * waits for more watches the source's directory: a record is IN_MODIFY there, a
+ * new segment IN_MOVED_TO. Not thread-safe.
  */
 #ifndef PROTO_JOURNAL_READER_H
 #define PROTO_JOURNAL_READER_H
 
-#include "proto/event.h"
-#include "proto/segment.h"
+#include "proto/segment_reader.h"
 
 #include <stdint.h>
 
 struct journal_reader;
 struct reason;
-
-struct journal_record {
-	struct event event;
-	/* Behind this record: where to go on after it. */
-	struct journal_position position;
-	uint64_t offset; /* where it begins in its segment */
-	const struct segment_header *segment;
-};
-
-struct journal_damage {
-	uint64_t records; /* places where at least one record was lost */
-	uint64_t bytes;   /* stepped over */
-	uint64_t torn;    /* incomplete records at the end of a segment */
-	uint64_t headers; /* damaged copies of segment headers */
-	uint64_t
-	    segments; /* unreadable: both copies damaged, or a newer format */
-};
 
 /* Opens the journal of `source` below `directory` to read what lies behind
  * `from`. The source's directory need not exist yet. Returns NULL only when
