@@ -51,20 +51,23 @@ def executable(path):
     return os.path.isfile(path) and os.access(path, os.X_OK)
 
 
+def sources(pattern):
+    """Names below tests/ of the C files there are, without .c."""
+    return sorted(os.path.relpath(path, "tests").removesuffix(".c")
+                  for path in glob.glob(f"tests/{pattern}"))
+
+
 def unit_jobs(build):
-    for path in sorted(glob.glob(f"{build}/tests/*/test_*")):
-        if executable(path):
-            name = os.path.relpath(path, f"{build}/tests")
-            yield Job(name, [path], 120)
+    for name in sources("*/test_*.c"):
+        yield Job(name, [f"{build}/tests/{name}"], 120)
 
 
 def fuzz_jobs(build):
-    for path in sorted(glob.glob(f"{build}/tests/fuzz/*/fuzz_*")):
-        if executable(path):
-            name = os.path.relpath(path, f"{build}/tests")
-            stem = os.path.basename(path).removeprefix("fuzz_")
-            corpus = sorted(glob.glob(f"tests/fuzz/corpus/{stem}/*"))
-            yield Job(name, [path] + corpus, 300, must_plan=False)
+    for name in sources("fuzz/*/fuzz_*.c"):
+        stem = os.path.basename(name).removeprefix("fuzz_")
+        corpus = sorted(glob.glob(f"tests/fuzz/corpus/{stem}/*"))
+        yield Job(name, [f"{build}/tests/{name}"] + corpus, 300,
+                  must_plan=False)
 
 
 def lint_jobs():

@@ -114,20 +114,11 @@ class Dovecot:
             and os.path.exists(os.path.join(self.directory, "run/master.pid"))
 
     def stop(self):
-        if self.process is None:
-            return
-        if self.process.poll() is None:
-            self.process.terminate()
-            try:
-                self.process.wait(10)
-            except subprocess.TimeoutExpired:
-                pass
-        try:
+        """At once: what is delivered is delivered."""
+        if self.process is not None:
             os.killpg(self.process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        self.process.wait()
-        self.process = None
+            self.process.wait()
+            self.process = None
 
     def pause(self, number=signal.SIGSTOP):
         os.killpg(self.process.pid, number)

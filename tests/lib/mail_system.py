@@ -65,9 +65,6 @@ class MailSystem:
         self.dovecot.start()
         self.postfix.start()
 
-    def end(self):
-        self.postfix.stop()
-
     def start(self):
         try:
             self.prepare()
@@ -78,12 +75,9 @@ class MailSystem:
         return self
 
     def stop(self):
-        try:
-            self.end()
-        finally:
-            self.postfix.stop()
-            self.dovecot.stop()
-            self.private.remove()
+        self.postfix.kill()
+        self.dovecot.stop()
+        self.private.remove()
 
     def __enter__(self):
         return self.start()

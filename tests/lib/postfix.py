@@ -115,7 +115,6 @@ class Postfix:
         if any(listener.tls for listener in self.listeners.values()):
             self._make_certificate()
         self.write()
-        self.command("postfix", "check")
 
     def write(self):
         settings = {
@@ -172,6 +171,7 @@ class Postfix:
         return done.stdout
 
     def start(self):
+        """The first time it also makes the queue's directories."""
         self.command("postfix", "start")
         wait_until(self.running, "Postfix to run")
 

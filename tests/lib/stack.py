@@ -12,6 +12,7 @@ Listener "plain" has the milter, "bare" has none. The members milter, hook and
 exporter are programs.Program objects to kill, pause, stop and start again.
 """
 
+import errno
 import grp
 import json
 import os
@@ -25,7 +26,7 @@ import urllib.request
 from mail_system import Listener, MailSystem
 from metrics import Metrics
 from programs import Program, program_path, write_configuration
-from waiting import PATIENCE, free_port, wait_until
+from waiting import PATIENCE, PrivateDirectory, free_port, wait_until
 
 # What packaging tells the administrator to put into main.cf.
 MILTER = "{ unix:postlag/milter.sock, connect_timeout=1s," \
@@ -41,9 +42,56 @@ def _owned(path, user, group, mode):
     os.chmod(path, mode)
 
 
+class SmallDisk:
+    """A file system of a few pages, to be filled."""
+
+    def __init__(self, path, size):
+        self.path = path
+        self.size = size
+        self.mounted = False
+
+    @staticmethod
+    def possible():
+        """Whether we may mount at all."""
+        with PrivateDirectory() as path:
+            disk = SmallDisk(path, "64k")
+            try:
+                disk.mount()
+            except subprocess.CalledProcessError:
+                return False
+            disk.unmount()
+            return True
+
+    def mount(self):
+        os.makedirs(self.path, exist_ok=True)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={self.size}",
+                        "postlag-test", self.path], check=True,
+                       capture_output=True)
+        self.mounted = True
+
+    def unmount(self):
+        if self.mounted:
+            subprocess.run(["umount", "-l", self.path], check=True)
+            self.mounted = False
+
+    def fill(self):
+        with open(f"{self.path}/filler", "ab", buffering=0) as file:
+            try:
+                while True:
+                    file.write(b"x" * 4096)
+            except OSError as error:
+                assert error.errno == errno.ENOSPC, error
+
+    def make_room(self):
+        os.unlink(f"{self.path}/filler")
+
+
 class Stack(MailSystem):
-    def __init__(self, listeners=None, *, settings=None, main_cf=None, **more):
-        """`settings` are further options, {section: {option: value}}."""
+    def __init__(self, listeners=None, *, settings=None, main_cf=None,
+                 disks=None, **more):
+        """`settings` are further options, {section: {option: value}}. `disks`
+        puts directories on small disks of their own: {"journal/lmtp": "1m"}.
+        """
         if listeners is None:
             listeners = [Listener("plain"),
                          Listener("bare", {"smtpd_milters": ""})]
@@ -54,6 +102,8 @@ class Stack(MailSystem):
         self.http_port = free_port()
         self.journals = self.path("journal")
         self.store = self.path("store")
+        self.disks = [SmallDisk(self.path(name), size)
+                      for name, size in (disks or {}).items()]
         self.settings = self._settings()
         for section, options in (settings or {}).items():
             self.settings.setdefault(section, {}).update(options)
@@ -89,6 +139,8 @@ class Stack(MailSystem):
 
     def prepare(self):
         super().prepare()
+        for disk in self.disks:
+            disk.mount()
         _owned(f"{self.postfix.queue_directory}/postlag", "postlag-milter",
                "postfix", 0o2750)
         _owned(self.journals, "root", GROUP, 0o755)
@@ -107,7 +159,7 @@ class Stack(MailSystem):
 
     def end(self):
         """Postfix first, so that nothing is cut; then ours, checked."""
-        super().end()
+        self.postfix.kill()
         for program in reversed(self.programs):
             if program.running():
                 program.resume()
@@ -117,10 +169,15 @@ class Stack(MailSystem):
 
     def stop(self):
         try:
-            super().stop()
+            try:
+                self.end()
+            finally:
+                for program in self.programs:
+                    program.kill()
+                for disk in self.disks:
+                    disk.unmount()
         finally:
-            for program in self.programs:
-                program.kill()
+            super().stop()
 
     def get(self, path, timeout=PATIENCE):
         """(status, body) of a GET to the exporter."""
@@ -175,3 +232,15 @@ class Stack(MailSystem):
                         outcome="delivered") >= delivered)
         wait_until(stored, f"{messages} messages and {delivered} deliveries "
                    "in the store", timeout, 0.1)
+
+    def wait_until_settled(self, timeout=PATIENCE):
+        """Until everything that the producers wrote is in the store. They must
+        be idle."""
+        def settled():
+            seen = self.metrics()
+            return all(
+                seen.value("postlag_journal_behind_bytes", source=source) == 0
+                for source in ("milter", "lmtp")) \
+                and seen.value("postlag_deliveries_waiting") == 0
+        wait_until(settled, "the exporter to have read everything", timeout,
+                   0.1)

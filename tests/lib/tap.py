@@ -3,7 +3,6 @@
 
 import sys
 import time
-import traceback
 import unittest
 
 
@@ -18,7 +17,9 @@ class _TapResult(unittest.TestResult):
 
     def _line(self, word, test, remark=""):
         self.number += 1
-        name = test.shortDescription() or test.id().split(".", 1)[-1]
+        name = test.id().removeprefix("__main__.")
+        if test.shortDescription():
+            name += f": {test.shortDescription()}"
         seconds = time.monotonic() - getattr(self, "started", time.monotonic())
         print(f"{word} {self.number} - {name} ({seconds:.1f} s){remark}",
               flush=True)
@@ -33,7 +34,8 @@ class _TapResult(unittest.TestResult):
 
     def _failed(self, test, error):
         self._line("not ok", test)
-        for line in "".join(traceback.format_exception(*error)).splitlines():
+        # The base class leaves out its own frames.
+        for line in self._exc_info_to_string(error, test).splitlines():
             print(f"# {line}", flush=True)
 
     def addFailure(self, test, error):
