@@ -127,6 +127,12 @@ $(foreach l,$(LAYERS),$(eval $(call FUZZ_RULE,$(l))))
 
 # Benchmarks and other C programs that tests run: one file, one program.
 BENCH_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
+BENCH_LIBS.nothing_milter := -lmilter
+$(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o
+	$(CC) $(LDFLAGS) -o $@ $^ $(BENCH_LIBS.$*)
+
+.PHONY: bench-programs
+bench-programs: all $(BENCH_PROGRAMS)
 
 .PHONY: tests
 tests: all $(UNIT_PROGRAMS) $(FUZZ_PROGRAMS)
