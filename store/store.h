@@ -120,6 +120,7 @@ struct open_recipient {
 	uint32_t attempts;
 	bool expected;
 	int64_t leg_row; /* the delivery that decided; 0: none */
+	uint32_t leg_position;
 };
 
 struct open_message {
