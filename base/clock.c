@@ -161,7 +161,10 @@ void
 clock_format(int64_t wall_ns, char text_r[CLOCK_TEXT_SIZE])
 {
 	int64_t days = clock_day(wall_ns);
-	int64_t us = (wall_ns - days * CLOCK_NS_PER_DAY) / NS_PER_US;
+	int64_t in_day_ns =
+	    wall_ns % CLOCK_NS_PER_DAY +
+	    (wall_ns % CLOCK_NS_PER_DAY < 0 ? CLOCK_NS_PER_DAY : 0);
+	int64_t us = in_day_ns / NS_PER_US;
 	int64_t seconds = us / 1000000;
 	int64_t year, month, day;
 	char *text = text_r;

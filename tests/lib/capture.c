@@ -3,6 +3,7 @@
 #include "tests/lib/capture.h"
 
 #include <assert.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -15,6 +16,8 @@ capture_begin(struct capture *capture, int fd)
 	capture->saved_fd = dup(fd);
 	capture->file = memfd_create("capture", MFD_CLOEXEC);
 	assert(capture->saved_fd >= 0 && capture->file >= 0);
+	/* Threads and children write at the end, whatever they share. */
+	fcntl(capture->file, F_SETFL, O_APPEND);
 	dup2(capture->file, fd);
 }
 
