@@ -109,6 +109,8 @@ enum delivery_ending {
 	DELIVERY_ENDING_NONE,      /* more replies are expected */
 	DELIVERY_ENDING_COMPLETED, /* every recipient has its last reply */
 	DELIVERY_ENDING_RESET,     /* RSET, QUIT or a new MAIL before the dot */
+	/* The client went away. Replies that came nevertheless are there, but
+	 * it may not have seen them, and will deliver again. */
 	DELIVERY_ENDING_CLIENT_LOST,
 	DELIVERY_ENDING_BACKEND_LOST,
 	DELIVERY_ENDING_TIMED_OUT,
@@ -131,7 +133,8 @@ struct delivery_recipient {
 	uint32_t position;
 	struct stamp rcpt_at;
 	struct delivery_reply envelope; /* to RCPT TO */
-	struct delivery_reply final;    /* after end of data */
+	/* After end of data; or DATA's, when the backend refused it. */
+	struct delivery_reply final;
 };
 
 /*
