@@ -168,10 +168,7 @@ format:
 
 .PHONY: install
 install: all
-	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/bin
-	install -m 755 $(BUILD)/postlag-milter $(BUILD)/postlag-lmtp \
-	    $(BUILD)/postlag-exporter $(DESTDIR)$(PREFIX)/sbin
-	install -m 755 $(BUILD)/postlag $(DESTDIR)$(PREFIX)/bin
+	sh packaging/install $(CURDIR)/$(BUILD) "$(DESTDIR)" "$(PREFIX)"
 
 .PHONY: clean
 clean:
