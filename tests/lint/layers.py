@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Who may include whom (DESIGN: base < proto < milter | lmtp | store; store <
+exporter | cli), and where borrowed headers stay."""
+
+import os
+import re
+import sys
+
+sys.path.insert(0, "tests/lib")
+import lint  # noqa: E402
+
+BELOW = {
+    "base": (),
+    "proto": ("base",),
+    "milter": ("proto", "base"),
+    "lmtp": ("proto", "base"),
+    "store": ("proto", "base"),
+    "exporter": ("store", "proto", "base"),
+    "cli": ("store", "proto", "base"),
+}
+
+# The command line reads: of the store it sees the queries.
+CLI_SEES_OF_STORE = {"store/query.h", "store/timeline.h", "store/record.h"}
+
+# A borrowed header: the files that may include it, and how many may.
+BORROWED = (
+    (r"ini\.h", r"base/config\.c", 1),
+    (r"syslog\.h", r"base/log\.c", 1),
+    (r"xxhash\.h", r"proto/", 1),
+    (r"proto/event\.pb-c\.h", r"proto/event_codec\.c", 1),
+    (r"protobuf-c/.*", r"proto/event_codec\.c", 1),
+    (r"libmilter/.*", r"milter/", 1),
+    (r"event2/.*", r"lmtp/", 3),
+    (r"sqlite3\.h", r"store/", 8),
+    (r"jansson\.h", r"(store|exporter|cli)/", 3),
+    (r"microhttpd\.h", r"exporter/", 1),
+    (r"ut(hash|list|array)\.h", r"(store|exporter|lmtp)/", 8),
+    (r"zlib\.h", r"(store|exporter)/", 1),
+)
+
+# The C library's and the kernel's: free to all.
+SYSTEM = r"""(arpa|linux|net|netinet|sys)/[a-z0-9_]+\.h|(assert|ctype|dirent|
+    endian|errno|fcntl|fnmatch|getopt|glob|grp|inttypes|limits|locale|math|
+    netdb|poll|pthread|pwd|sched|signal|stdalign|stdarg|stdatomic|stdbool|
+    stddef|stdint|stdio|stdlib|stdnoreturn|string|strings|termios|time|
+    unistd)\.h"""
+
+
+def includes():
+    """(file, line number, "<" or a quote, header) of the whole product."""
+    for path in lint.product_files():
+        for number, line in enumerate(lint.read_lines(path), 1):
+            found = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
+            if found:
+                yield path, number, found[1], found[2]
+
+
+def layer_findings(path, header):
+    layer, other = path.split("/")[0], header.split("/")[0]
+    if other not in lint.LAYERS:
+        yield f"{header} is not written from the root"
+    elif other != layer and other not in BELOW[layer]:
+        yield f"{layer} may not see {header}"
+    elif layer == "cli" and other == "store" \
+            and header not in CLI_SEES_OF_STORE:
+        yield f"cli sees the store through its queries, not {header}"
+    elif not os.path.exists(header) and header != "proto/event.pb-c.h":
+        yield f"{header} does not exist"
+
+
+def direction(all_includes):
+    for path, number, kind, header in all_includes:
+        if kind == '"':
+            for finding in layer_findings(path, header):
+                yield f"{path}:{number}: {finding}"
+
+
+def borrowed(all_includes):
+    users = {}
+    for path, number, kind, header in all_includes:
+        row = next((row for row in BORROWED
+                    if re.fullmatch(row[0], header)), None)
+        if row is None:
+            if kind == "<" and not re.fullmatch(SYSTEM, header, re.VERBOSE):
+                yield f"{path}:{number}: {header} is borrowed by nobody"
+        elif not re.match(row[1], path):
+            yield f"{path}:{number}: {header} does not belong here"
+        else:
+            users.setdefault(row, set()).add(path)
+    for (header, _, most), paths in users.items():
+        if len(paths) > most:
+            yield f"{header} in {len(paths)} files, not at most {most}: " \
+                  + " ".join(sorted(paths))
+
+
+def own_header_first():
+    """A .c file's own header, or the private one that opens with it, comes
+    first, and so needs nothing before it."""
+    for path in lint.product_files((".c",)):
+        own = path[:-1] + "h"
+        first = next((header for name, _, _, header in ALL if name == path),
+                     None)
+        private = own[:own.rindex("/")] + r"/\w+_private\.h"
+        if os.path.exists(own) and first != own \
+                and not re.fullmatch(private, first or ""):
+            yield f"{path}: the first include is {first}, not {own}"
+
+
+ALL = list(includes())
+report = lint.Report()
+report.check("includes point down the layers", direction(ALL))
+report.check("borrowed headers stay where they belong", borrowed(ALL))
+report.check("each file's own header comes first", own_header_first())
+report.end()
