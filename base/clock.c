@@ -185,13 +185,15 @@ static const struct {
 	int digits;
 	char after;
 	int minimum, maximum;
-} text_fields[] = {{4, '-', 0, 9999}, /* year */
-    {2, '-', 1, 12},                  /* month */
-    {2, 'T', 1, 31},                  /* day */
-    {2, ':', 0, 23},                  /* hour */
-    {2, ':', 0, 59},                  /* minute */
-    {2, '.', 0, 59},                  /* second */
-    {6, 'Z', 0, 999999}};
+} text_fields[] = {
+    {4, '-', 0, 9999}, /* year */
+    {2, '-', 1, 12},   /* month */
+    {2, 'T', 1, 31},   /* day */
+    {2, ':', 0, 23},   /* hour */
+    {2, ':', 0, 59},   /* minute */
+    {2, '.', 0, 59},   /* second */
+    {6, 'Z', 0, 999999},
+};
 
 enum { YEAR, MONTH, DAY, HOUR, MINUTE, SECOND, MICROSECOND, TEXT_FIELDS };
 

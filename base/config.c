@@ -29,7 +29,12 @@
 #define BLANKS " \t\r"
 
 const char *const config_sections[] = {
-    "milter", "lmtp", "exporter", "store", NULL};
+    "milter",
+    "lmtp",
+    "exporter",
+    "store",
+    NULL,
+};
 
 struct parse {
 	const char *name;
@@ -341,10 +346,12 @@ int
 config_parse(const char *name, const char *text,
     const struct config_section *sections, size_t count, struct reason *reason)
 {
-	struct parse parse = {.name = name,
+	struct parse parse = {
+	    .name = name,
 	    .sections = sections,
 	    .section_count = count,
-	    .reason = reason};
+	    .reason = reason,
+	};
 
 	return parse_bytes(&parse, text, strlen(text));
 }
@@ -376,10 +383,12 @@ int
 config_load(const char *path, const struct config_section *sections,
     size_t count, struct reason *reason)
 {
-	struct parse parse = {.name = path,
+	struct parse parse = {
+	    .name = path,
 	    .sections = sections,
 	    .section_count = count,
-	    .reason = reason};
+	    .reason = reason,
+	};
 	struct buffer text = {.limit = FILE_LIMIT_BYTES};
 	int result = read_file(path, &text, reason);
 

@@ -20,12 +20,22 @@ struct unit {
 };
 
 /* Largest first: written in the largest that divides the value. */
-static const struct unit duration_units[] = {{"d", CLOCK_NS_PER_DAY},
-    {"h", 3600 * CLOCK_NS_PER_SECOND}, {"m", 60 * CLOCK_NS_PER_SECOND},
-    {"s", CLOCK_NS_PER_SECOND}, {"ms", CLOCK_NS_PER_SECOND / 1000}, {NULL, 0}};
+static const struct unit duration_units[] = {
+    {"d", CLOCK_NS_PER_DAY},
+    {"h", 3600 * CLOCK_NS_PER_SECOND},
+    {"m", 60 * CLOCK_NS_PER_SECOND},
+    {"s", CLOCK_NS_PER_SECOND},
+    {"ms", CLOCK_NS_PER_SECOND / 1000},
+    {NULL, 0},
+};
 
-static const struct unit size_units[] = {{"G", INT64_C(1) << 30},
-    {"M", INT64_C(1) << 20}, {"K", INT64_C(1) << 10}, {"", 1}, {NULL, 0}};
+static const struct unit size_units[] = {
+    {"G", INT64_C(1) << 30},
+    {"M", INT64_C(1) << 20},
+    {"K", INT64_C(1) << 10},
+    {"", 1},
+    {NULL, 0},
+};
 
 static const struct unit integer_units[] = {{"", 1}, {NULL, 0}};
 
@@ -42,7 +52,8 @@ static const struct type {
 	value_write *write;
 	const struct unit *units; /* numbers only */
 	const char *syntax;
-} types[] = {[CONFIG_STRING] = {read_string, write_string, NULL, NULL},
+} types[] = {
+    [CONFIG_STRING] = {read_string, write_string, NULL, NULL},
     [CONFIG_INTEGER] = {read_number, write_number, integer_units,
 	"a whole number"},
     [CONFIG_BOOLEAN] = {read_boolean, write_boolean, NULL, "yes or no"},
@@ -50,7 +61,8 @@ static const struct type {
 	"a duration: 0, or a number with ms, s, m, h or d"},
     [CONFIG_SIZE] = {read_number, write_number, size_units,
 	"a size: a number of bytes, or one with K, M or G"},
-    [CONFIG_CHOICE] = {read_choice, write_choice, NULL, NULL}};
+    [CONFIG_CHOICE] = {read_choice, write_choice, NULL, NULL},
+};
 
 static int
 read_string(const struct config_item *item, const char *text, void *member,

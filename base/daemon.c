@@ -19,11 +19,13 @@
 
 const char *const daemon_log_targets[] = {"auto", "stderr", "syslog", NULL};
 
-const char *const daemon_log_levels[] = {[LOG_LEVEL_ERROR] = "error",
+const char *const daemon_log_levels[] = {
+    [LOG_LEVEL_ERROR] = "error",
     [LOG_LEVEL_WARN] = "warn",
     [LOG_LEVEL_INFO] = "info",
     [LOG_LEVEL_DEBUG] = "debug",
-    NULL};
+    NULL,
+};
 
 struct daemon_process daemon_process = {.config_path = CONFIG_DEFAULT_PATH};
 
@@ -34,7 +36,7 @@ enum action {
 	ACTION_REFERENCE,
 	ACTION_VERSION,
 	ACTION_HELP,
-	ACTION_USAGE
+	ACTION_USAGE,
 };
 
 static enum action

@@ -18,8 +18,12 @@ static int signal_fd = -1;
 static const struct {
 	int number;
 	enum daemon_request request;
-} signals[] = {{SIGTERM, DAEMON_STOP}, {SIGINT, DAEMON_STOP},
-    {SIGHUP, DAEMON_RELOAD}, {SIGUSR1, DAEMON_RELOAD}};
+} signals[] = {
+    {SIGTERM, DAEMON_STOP},
+    {SIGINT, DAEMON_STOP},
+    {SIGHUP, DAEMON_RELOAD},
+    {SIGUSR1, DAEMON_RELOAD},
+};
 
 #define SIGNAL_COUNT (sizeof(signals) / sizeof(signals[0]))
 

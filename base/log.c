@@ -29,10 +29,12 @@
 static const struct {
 	const char *word;
 	int priority;
-} levels[] = {[LOG_LEVEL_ERROR] = {"error", LOG_ERR},
+} levels[] = {
+    [LOG_LEVEL_ERROR] = {"error", LOG_ERR},
     [LOG_LEVEL_WARN] = {"warning", LOG_WARNING},
     [LOG_LEVEL_INFO] = {"info", LOG_INFO},
-    [LOG_LEVEL_DEBUG] = {"debug", LOG_DEBUG}};
+    [LOG_LEVEL_DEBUG] = {"debug", LOG_DEBUG},
+};
 
 enum target { TARGET_STDERR, TARGET_JOURNAL, TARGET_SYSLOG };
 

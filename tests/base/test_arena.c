@@ -191,7 +191,8 @@ main(void)
 	    cmocka_unit_test(arrays_grow_and_keep_what_they_hold),
 	    cmocka_unit_test(an_array_that_cannot_grow_stays_whole),
 	    cmocka_unit_test(strings_are_copied),
-	    cmocka_unit_test(no_arena_is_one_that_has_failed)};
+	    cmocka_unit_test(no_arena_is_one_that_has_failed),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,7 +111,8 @@ main(void)
 	    cmocka_unit_test(a_format_may_fill_the_limit_exactly),
 	    cmocka_unit_test(an_error_sticks_until_cleared),
 	    cmocka_unit_test(impossible_sizes_fail),
-	    cmocka_unit_test(bytes_are_consumed_from_the_front)};
+	    cmocka_unit_test(bytes_are_consumed_from_the_front),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,9 +64,16 @@ a_day_begins_at_midnight_utc(void **state)
 {
 	static const struct {
 		int64_t wall_ns, day;
-	} rows[] = {{0, 0}, {CLOCK_NS_PER_DAY - 1, 0}, {CLOCK_NS_PER_DAY, 1},
-	    {-1, -1}, {-CLOCK_NS_PER_DAY, -1}, {-CLOCK_NS_PER_DAY - 1, -2},
-	    {INT64_MAX, 106751}, {INT64_MIN, -106752}};
+	} rows[] = {
+	    {0, 0},
+	    {CLOCK_NS_PER_DAY - 1, 0},
+	    {CLOCK_NS_PER_DAY, 1},
+	    {-1, -1},
+	    {-CLOCK_NS_PER_DAY, -1},
+	    {-CLOCK_NS_PER_DAY - 1, -2},
+	    {INT64_MAX, 106751},
+	    {INT64_MIN, -106752},
+	};
 
 	for (size_t i = 0; i < COUNT(rows); i++)
 		assert_row(i, clock_day(rows[i].wall_ns) == rows[i].day);
@@ -78,7 +85,8 @@ times_are_written_and_read_back(void **state)
 	static const struct {
 		int64_t wall_ns;
 		const char *text;
-	} rows[] = {{0, "1970-01-01T00:00:00.000000Z"},
+	} rows[] = {
+	    {0, "1970-01-01T00:00:00.000000Z"},
 	    {-1000, "1969-12-31T23:59:59.999999Z"},
 	    {1796024862 * SECOND + 123456000, "2026-11-30T07:47:42.123456Z"},
 	    {951782400 * SECOND, "2000-02-29T00:00:00.000000Z"},
@@ -87,7 +95,8 @@ times_are_written_and_read_back(void **state)
 	    {INT64_C(4107542400) * SECOND, "2100-03-01T00:00:00.000000Z"},
 	    {INT64_C(-2203891200) * SECOND, "1900-03-01T00:00:00.000000Z"},
 	    {1709251199 * SECOND, "2024-02-29T23:59:59.000000Z"},
-	    {INT64_MAX / 1000 * 1000, "2262-04-11T23:47:16.854775Z"}};
+	    {INT64_MAX / 1000 * 1000, "2262-04-11T23:47:16.854775Z"},
+	};
 	char text[CLOCK_TEXT_SIZE];
 	int64_t wall_ns;
 
@@ -135,17 +144,30 @@ less_than_a_microsecond_is_rounded_down(void **state)
 static void
 anything_else_is_not_a_time(void **state)
 {
-	static const char *const rows[] = {"", "2026-11-30T07:47:42.123456",
-	    "2026-11-30T07:47:42.123456Z ", "2026-11-30T07:47:42.12345Z",
-	    "2026-11-30 07:47:42.123456Z", "2026-11-30T07:47:42,123456Z",
-	    "2026-11-30T07:47:42.123456z", "2026-11-31T07:47:42.123456Z",
-	    "2026-02-29T07:47:42.123456Z", "2100-02-29T07:47:42.123456Z",
-	    "2026-00-30T07:47:42.123456Z", "2026-13-30T07:47:42.123456Z",
-	    "2026-11-00T07:47:42.123456Z", "2026-11-30T24:00:00.000000Z",
-	    "2026-11-30T07:60:42.123456Z", "2026-12-31T23:59:60.000000Z",
-	    "2026-11-30T07:47:4 .123456Z", "+026-11-30T07:47:42.123456Z",
-	    "-026-11-30T07:47:42.123456Z", "0000-01-01T00:00:00.000000Z",
-	    "9999-12-31T23:59:59.999999Z", "2262-04-11T23:47:16.854776Z"};
+	static const char *const rows[] = {
+	    "",
+	    "2026-11-30T07:47:42.123456",
+	    "2026-11-30T07:47:42.123456Z ",
+	    "2026-11-30T07:47:42.12345Z",
+	    "2026-11-30 07:47:42.123456Z",
+	    "2026-11-30T07:47:42,123456Z",
+	    "2026-11-30T07:47:42.123456z",
+	    "2026-11-31T07:47:42.123456Z",
+	    "2026-02-29T07:47:42.123456Z",
+	    "2100-02-29T07:47:42.123456Z",
+	    "2026-00-30T07:47:42.123456Z",
+	    "2026-13-30T07:47:42.123456Z",
+	    "2026-11-00T07:47:42.123456Z",
+	    "2026-11-30T24:00:00.000000Z",
+	    "2026-11-30T07:60:42.123456Z",
+	    "2026-12-31T23:59:60.000000Z",
+	    "2026-11-30T07:47:4 .123456Z",
+	    "+026-11-30T07:47:42.123456Z",
+	    "-026-11-30T07:47:42.123456Z",
+	    "0000-01-01T00:00:00.000000Z",
+	    "9999-12-31T23:59:59.999999Z",
+	    "2262-04-11T23:47:16.854776Z",
+	};
 	int64_t wall_ns = 42;
 
 	for (size_t i = 0; i < COUNT(rows); i++)
@@ -179,7 +201,8 @@ main(void)
 		each_day_of_four_centuries_agrees_with_the_c_library),
 	    cmocka_unit_test(less_than_a_microsecond_is_rounded_down),
 	    cmocka_unit_test(anything_else_is_not_a_time),
-	    cmocka_unit_test(no_byte_behind_the_size_is_read)};
+	    cmocka_unit_test(no_byte_behind_the_size_is_read),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,7 +86,8 @@ main(void)
 	    cmocka_unit_test(memory_is_zeroed_and_grows),
 	    cmocka_unit_test(nothing_is_still_something_to_free),
 	    cmocka_unit_test(text_is_copied_and_formatted),
-	    cmocka_unit_test(out_of_memory_ends_the_process_with_one_line)};
+	    cmocka_unit_test(out_of_memory_ends_the_process_with_one_line),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

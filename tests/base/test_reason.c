@@ -58,7 +58,8 @@ main(void)
 	    cmocka_unit_test(a_reason_is_formatted_and_minus_one_returned),
 	    cmocka_unit_test(the_text_of_errno_stands_behind_it),
 	    cmocka_unit_test(nobody_needs_to_ask),
-	    cmocka_unit_test(a_long_reason_is_cut)};
+	    cmocka_unit_test(a_long_reason_is_cut),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

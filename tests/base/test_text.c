@@ -11,18 +11,31 @@ what_is_not_utf_8_or_controls_becomes_a_question_mark(void **state)
 {
 	static const struct {
 		const char *text, *wanted;
-	} rows[] = {{"", ""}, {"plain text", "plain text"},
+	} rows[] = {
+	    {"", ""},
+	    {"plain text", "plain text"},
 	    {"a\r\nb\tc\x1b[0m\x7f", "a??b?c?[0m?"},
 	    {"gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f"},
 	    {"\xe2\x82\xac\xf0\x9f\x98\x80", "\xe2\x82\xac\xf0\x9f\x98\x80"},
-	    {"\xc2\x80\xc2\x9f\xc2\xa0", "????\xc2\xa0"}, {"\xff\xfe", "??"},
-	    {"\x80\xbf", "??"}, {"\xc3", "?"}, {"\xc3(", "?("},
-	    {"\xe2\x82", "??"}, {"\xe2\x82x", "??x"}, {"\xf0\x9f\x98", "???"},
-	    {"\xc0\xaf", "??"}, {"\xc1\xbf", "??"}, {"\xe0\x9f\xbf", "???"},
-	    {"\xed\xa0\x80", "???"}, {"\xed\x9f\xbf", "\xed\x9f\xbf"},
-	    {"\xf0\x8f\xbf\xbf", "????"}, {"\xf4\x90\x80\x80", "????"},
+	    {"\xc2\x80\xc2\x9f\xc2\xa0", "????\xc2\xa0"},
+	    {"\xff\xfe", "??"},
+	    {"\x80\xbf", "??"},
+	    {"\xc3", "?"},
+	    {"\xc3(", "?("},
+	    {"\xe2\x82", "??"},
+	    {"\xe2\x82x", "??x"},
+	    {"\xf0\x9f\x98", "???"},
+	    {"\xc0\xaf", "??"},
+	    {"\xc1\xbf", "??"},
+	    {"\xe0\x9f\xbf", "???"},
+	    {"\xed\xa0\x80", "???"},
+	    {"\xed\x9f\xbf", "\xed\x9f\xbf"},
+	    {"\xf0\x8f\xbf\xbf", "????"},
+	    {"\xf4\x90\x80\x80", "????"},
 	    {"\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf"},
-	    {"\xf5\x80\x80\x80", "????"}, {"\xe2\x82\xc3\xbc", "??\xc3\xbc"}};
+	    {"\xf5\x80\x80\x80", "????"},
+	    {"\xe2\x82\xc3\xbc", "??\xc3\xbc"},
+	};
 	char text[32];
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -70,7 +83,8 @@ main(void)
 		what_is_not_utf_8_or_controls_becomes_a_question_mark),
 	    cmocka_unit_test(a_nul_within_is_a_control_character),
 	    cmocka_unit_test(no_byte_behind_the_size_is_looked_at),
-	    cmocka_unit_test(text_is_cut_between_characters)};
+	    cmocka_unit_test(text_is_cut_between_characters),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,7 +80,8 @@ the_example_of_rfc_9562_appendix_a_6_is_read(void **state)
 static void
 anything_else_is_not_an_id(void **state)
 {
-	static const char *const rows[] = {"",
+	static const char *const rows[] = {
+	    "",
 	    "017f22e2-79b0-7cc3-98c4-dc0c0c07398",
 	    "017f22e2-79b0-7cc3-98c4-dc0c0c07398f0",
 	    "017f22e279b07cc398c4dc0c0c07398f",
@@ -91,7 +92,8 @@ anything_else_is_not_an_id(void **state)
 	    "017f22e-279b0-7cc3-98c4-dc0c0c07398f",
 	    "g17f22e2-79b0-7cc3-98c4-dc0c0c07398f",
 	    "{17f22e2-79b0-7cc3-98c4-dc0c0c07398}",
-	    "00000000-0000-0000-0000-000000000000"};
+	    "00000000-0000-0000-0000-000000000000",
+	};
 	struct uuid uuid = {{0}};
 
 	for (size_t i = 0; i < COUNT(rows); i++)
@@ -172,7 +174,8 @@ main(void)
 	    cmocka_unit_test(the_example_of_rfc_9562_appendix_a_6_is_read),
 	    cmocka_unit_test(anything_else_is_not_an_id),
 	    cmocka_unit_test(threads_never_share_an_id),
-	    cmocka_unit_test(a_forked_child_does_not_repeat_its_parents_ids)};
+	    cmocka_unit_test(a_forked_child_does_not_repeat_its_parents_ids),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

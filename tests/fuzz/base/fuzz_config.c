@@ -58,7 +58,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct settings settings = {.enabled = false};
 	struct config_section section = {
-	    "milter", items, sizeof(items) / sizeof(items[0]), &settings};
+	    "milter",
+	    items,
+	    sizeof(items) / sizeof(items[0]),
+	    &settings,
+	};
 	char *text = strndup((const char *)data, size);
 	struct reason reason;
 	char *first, *second;
