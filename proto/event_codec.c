@@ -4,10 +4,8 @@
  * else sees. The journal's writer encodes under its mutex, readers decode each
  * into an arena of their own.
  *
- * Nothing is copied while encoding: the protobuf structs point into the event.
- * While decoding, protobuf-c allocates from the caller's arena, one byte more
- * than it asks for; since the arena zeroes, every text then ends in NUL where
- * it stands.
+ * Tables made from event_fields.h say where each member lies on both sides;
+ * wire_struct.c follows them.
  */
 #include "proto/event_codec.h"
 
@@ -15,235 +13,138 @@
 #include "base/buffer.h"
 #include "base/reason.h"
 #include "proto/event.h"
+#include "proto/event_fields.h"
 #include "proto/producer_counter.h"
 #include "proto/segment.h"
+#include "proto/wire_struct.h"
 
 #include <stdint.h>
 #include <string.h>
 
 #include "proto/event.pb-c.h"
 
-/* proto3 cannot tell empty from absent. */
-#define NULL_SENDER "<>"
+_Static_assert(CLOCK_BOOT_ID_BYTES == UUID_BYTES, "a boot id is a UUID");
+
+/* The tables. X and ENUM stand for the pair of structs at hand. */
+
+/* clang-format off */
+#define FIELD(struct_, message, kind, member, enumerators)                     \
+	{WIRE_##kind, offsetof(struct struct_, member),                        \
+	    offsetof(Postlag__##message, member), enumerators},
+
+#define X(kind, member) FIELD(stamp, Stamp, kind, member, 0)
+static const struct wire_field stamp_fields[] = {
+	X(NS, wall_ns) X(NS, monotonic_ns) {0}};
+#undef X
+
+#define X(kind, member) FIELD(segment_header, SegmentHeader, kind, member, 0)
+static const struct wire_field segment_header_fields[] = {
+	X(U32, format) X(WORD, source) X(WORD, instance) X(UUID, boot_id)
+	X(STAMP, start) X(U64, checksum_seed) X(WORD, program) {0}};
+#undef X
+
+#define X(kind, member) FIELD(message_event, Message, kind, member, 0)
+#define ENUM(member, count, name)                                              \
+	FIELD(message_event, Message, ENUM, member, count)
+static const struct wire_field message_fields[] = {
+	MESSAGE_EVENT_FIELDS(X, ENUM) {0}};
+#undef X
+#undef ENUM
+
+#define X(kind, member)                                                        \
+	FIELD(message_recipient, MessageRecipient, kind, member, 0)
+static const struct wire_field message_recipient_fields[] = {
+	MESSAGE_RECIPIENT_FIELDS(X, ENUM) {0}};
+#undef X
+
+#define X(kind, member) FIELD(delivery_event, Delivery, kind, member, 0)
+#define ENUM(member, count, name)                                              \
+	FIELD(delivery_event, Delivery, ENUM, member, count)
+static const struct wire_field delivery_fields[] = {
+	DELIVERY_EVENT_FIELDS(X, ENUM) {0}};
+#undef X
+#undef ENUM
+
+#define X(kind, member)                                                        \
+	FIELD(delivery_recipient, DeliveryRecipient, kind, member, 0)
+static const struct wire_field delivery_recipient_fields[] = {
+	DELIVERY_RECIPIENT_FIELDS(X, ENUM) {0}};
+#undef X
+
+#define X(kind, member) FIELD(delivery_reply, Reply, kind, member, 0)
+static const struct wire_field reply_fields[] = {
+	DELIVERY_REPLY_FIELDS(X, ENUM) {0}};
+#undef X
+
+#define X(kind, member) FIELD(heartbeat_event, Heartbeat, kind, member, 0)
+static const struct wire_field heartbeat_fields[] = {
+	HEARTBEAT_EVENT_FIELDS(X, ENUM) {0}};
+#undef X
+/* clang-format on */
+
+static const struct wire_shape stamp_shape, reply_shape;
+static const struct wire_shape *const parts[WIRE_KINDS] = {
+    [WIRE_STAMP] = &stamp_shape,
+    [WIRE_REPLY] = &reply_shape,
+};
+
+#define SHAPE(name, struct_)                                                   \
+	static const struct wire_shape name##_shape = {name##_fields,          \
+	    sizeof(struct struct_), &postlag__##name##__descriptor, parts}
+
+SHAPE(stamp, stamp);
+SHAPE(segment_header, segment_header);
+SHAPE(message, message_event);
+SHAPE(message_recipient, message_recipient);
+SHAPE(delivery, delivery_event);
+SHAPE(delivery_recipient, delivery_recipient);
+SHAPE(reply, delivery_reply);
+SHAPE(heartbeat, heartbeat_event);
+static const struct wire_shape count_shape = {
+    .descriptor = &postlag__count__descriptor};
 
 /* Encoding. */
 
-/* The generated structs know no const; packing only reads. */
-static void *
-unconst(const void *pointer)
+static void
+write_message(const struct message_event *message, Postlag__Message *wire,
+    struct arena *scratch)
 {
-	return (void *)(uintptr_t)pointer;
-}
-
-static ProtobufCBinaryData
-wire_bytes(const void *data, size_t size)
-{
-	return (ProtobufCBinaryData){size, unconst(data)};
-}
-
-static ProtobufCBinaryData
-wire_text(const char *text)
-{
-	return wire_bytes(text, text != NULL ? strlen(text) : 0);
-}
-
-static ProtobufCBinaryData
-wire_sender(const char *sender)
-{
-	return wire_text(
-	    sender != NULL && sender[0] == '\0' ? NULL_SENDER : sender);
-}
-
-static ProtobufCBinaryData
-wire_uuid(const struct uuid *uuid)
-{
-	return wire_bytes(uuid->bytes, uuid_is_set(uuid) ? UUID_BYTES : 0);
-}
-
-static Postlag__Stamp *
-wire_stamp(struct arena *scratch, const struct stamp *stamp)
-{
-	Postlag__Stamp *wire;
-
-	if (!stamp_is_set(stamp))
-		return NULL;
-	wire = arena_alloc(scratch, sizeof(*wire));
-	if (wire == NULL)
-		return NULL;
-	postlag__stamp__init(wire);
-	wire->wall_ns = stamp->wall_ns;
-	wire->monotonic_ns = stamp->monotonic_ns;
-	return wire;
-}
-
-/* Points `count` pointers at as many elements of `size` bytes. */
-static void *
-wire_array(struct arena *scratch, size_t count, size_t size)
-{
-	unsigned char **pointers, *elements;
-
-	if (count == 0 || count > UINT32_MAX)
-		return NULL;
-	pointers = arena_alloc(scratch, count * sizeof(*pointers));
-	elements = arena_alloc(scratch, count * size);
-	if (pointers == NULL || elements == NULL)
-		return NULL;
-	for (size_t i = 0; i < count; i++)
-		pointers[i] = elements + i * size;
-	return pointers;
+	wire_struct_write(&message_shape, message, wire, scratch);
+	wire->n_recipients = wire_struct_write_array(&message_recipient_shape,
+	    message->recipients, message->recipient_count, &wire->recipients,
+	    scratch);
 }
 
 static void
-wire_message_recipients(const struct message_event *message,
-    struct arena *scratch, Postlag__Message *wire)
+write_delivery(const struct delivery_event *delivery, Postlag__Delivery *wire,
+    struct arena *scratch)
 {
-	const struct message_recipient *recipient = message->recipients;
-
-	wire->recipients = wire_array(scratch, message->recipient_count,
-	    sizeof(Postlag__MessageRecipient));
-	if (wire->recipients == NULL)
-		return;
-	wire->n_recipients = message->recipient_count;
-	for (size_t i = 0; i < wire->n_recipients; i++, recipient++) {
-		Postlag__MessageRecipient *to = wire->recipients[i];
-
-		postlag__message_recipient__init(to);
-		to->address = wire_text(recipient->address);
-		to->rcpt_at = wire_stamp(scratch, &recipient->rcpt_at);
-		to->rejected = recipient->rejected;
-		to->reject_dsn = wire_text(recipient->reject_dsn);
-		to->reject_text = wire_text(recipient->reject_text);
-	}
+	wire_struct_write(&delivery_shape, delivery, wire, scratch);
+	wire->n_recipients = wire_struct_write_array(&delivery_recipient_shape,
+	    delivery->recipients, delivery->recipient_count, &wire->recipients,
+	    scratch);
 }
 
 static void
-wire_message(const struct message_event *message, struct arena *scratch,
-    Postlag__Message *wire)
+write_heartbeat(const struct heartbeat_event *heartbeat,
+    Postlag__Heartbeat *wire, struct arena *scratch)
 {
-	wire->id = wire_uuid(&message->id);
-	wire->previous = wire_uuid(&message->previous);
-	wire->ending = message->ending;
-	wire->phase = message->phase;
-	wire->queue_id = unconst(message->queue_id);
-	wire->message_id = wire_text(message->message_id);
-	wire->run = wire_text(message->run);
-	wire->sender = wire_sender(message->sender);
-	wire->session = message->session;
-	wire->sequence = message->sequence;
-	wire->forged_stamps = message->forged_stamps;
-	wire->declared_bytes = message->declared_bytes;
-	wire->client_name = wire_text(message->client_name);
-	wire->client_address = wire_text(message->client_address);
-	wire->client_port = message->client_port;
-	wire->helo = wire_text(message->helo);
-	wire->daemon_name = wire_text(message->daemon_name);
-	wire->tls_version = wire_text(message->tls_version);
-	wire->tls_cipher = wire_text(message->tls_cipher);
-	wire->sasl_method = wire_text(message->sasl_method);
-	wire->sasl_user = wire_text(message->sasl_user);
-	wire->connect_at = wire_stamp(scratch, &message->connect_at);
-	wire->helo_at = wire_stamp(scratch, &message->helo_at);
-	wire->mail_at = wire_stamp(scratch, &message->mail_at);
-	wire->data_at = wire_stamp(scratch, &message->data_at);
-	wire->content_at = wire_stamp(scratch, &message->content_at);
-	wire->eom_at = wire_stamp(scratch, &message->eom_at);
-	wire->end_at = wire_stamp(scratch, &message->end_at);
-	wire_message_recipients(message, scratch, wire);
-	wire->recipients_omitted = message->recipients_omitted;
-}
+	Postlag__Count *count;
 
-static Postlag__Reply *
-wire_reply(struct arena *scratch, const struct delivery_reply *reply)
-{
-	Postlag__Reply *wire;
-
-	if (reply->code == 0 && reply->enhanced == NULL &&
-	    reply->text == NULL && !stamp_is_set(&reply->at))
-		return NULL;
-	wire = arena_alloc(scratch, sizeof(*wire));
-	if (wire == NULL)
-		return NULL;
-	postlag__reply__init(wire);
-	wire->code = reply->code;
-	wire->enhanced = unconst(reply->enhanced);
-	wire->text = wire_text(reply->text);
-	wire->at = wire_stamp(scratch, &reply->at);
-	return wire;
-}
-
-static void
-wire_delivery_recipients(const struct delivery_event *delivery,
-    struct arena *scratch, Postlag__Delivery *wire)
-{
-	const struct delivery_recipient *recipient = delivery->recipients;
-
-	wire->recipients = wire_array(scratch, delivery->recipient_count,
-	    sizeof(Postlag__DeliveryRecipient));
-	if (wire->recipients == NULL)
-		return;
-	wire->n_recipients = delivery->recipient_count;
-	for (size_t i = 0; i < wire->n_recipients; i++, recipient++) {
-		Postlag__DeliveryRecipient *to = wire->recipients[i];
-
-		postlag__delivery_recipient__init(to);
-		to->address = wire_text(recipient->address);
-		to->position = recipient->position;
-		to->rcpt_at = wire_stamp(scratch, &recipient->rcpt_at);
-		to->envelope = wire_reply(scratch, &recipient->envelope);
-		to->final = wire_reply(scratch, &recipient->final);
-	}
-}
-
-static void
-wire_delivery(const struct delivery_event *delivery, struct arena *scratch,
-    Postlag__Delivery *wire)
-{
-	wire->id = wire_uuid(&delivery->id);
-	wire->part = delivery->part;
-	wire->ending = delivery->ending;
-	wire->phase = delivery->phase;
-	wire->queue_id = unconst(delivery->queue_id);
-	wire->ident = wire_text(delivery->ident);
-	wire->message_id = wire_text(delivery->message_id);
-	wire->run = wire_text(delivery->run);
-	wire->sender = wire_sender(delivery->sender);
-	wire->session = delivery->session;
-	wire->sequence = delivery->sequence;
-	wire->content_bytes = delivery->content_bytes;
-	wire->backend = wire_text(delivery->backend);
-	wire->stamps_seen = delivery->stamps_seen;
-	wire->stamp_id = wire_uuid(&delivery->stamp_id);
-	wire->stamp_queue_id = unconst(delivery->stamp_queue_id);
-	wire->stamp_mail_wall_ns = delivery->stamp_mail_wall_ns;
-	wire->connect_at = wire_stamp(scratch, &delivery->connect_at);
-	wire->mail_at = wire_stamp(scratch, &delivery->mail_at);
-	wire->data_at = wire_stamp(scratch, &delivery->data_at);
-	wire->content_end_at = wire_stamp(scratch, &delivery->content_end_at);
-	wire->end_at = wire_stamp(scratch, &delivery->end_at);
-	wire_delivery_recipients(delivery, scratch, wire);
-}
-
-static void
-wire_heartbeat(const struct heartbeat_event *heartbeat, struct arena *scratch,
-    Postlag__Heartbeat *wire)
-{
-	wire->at = wire_stamp(scratch, &heartbeat->at);
-	wire->start = heartbeat->start;
+	wire_struct_write(&heartbeat_shape, heartbeat, wire, scratch);
 	if (heartbeat->increases == NULL)
 		return;
 	wire->counts =
-	    wire_array(scratch, PRODUCER_COUNTERS, sizeof(Postlag__Count));
+	    wire_struct_pointers(&count_shape, PRODUCER_COUNTERS, scratch);
 	if (wire->counts == NULL)
 		return;
 	for (unsigned i = 0; i < PRODUCER_COUNTERS; i++) {
-		Postlag__Count *count = wire->counts[wire->n_counts];
-
 		if (heartbeat->increases[i] == 0)
 			continue;
+		count = wire->counts[wire->n_counts++];
 		postlag__count__init(count);
 		count->counter = i;
 		count->increase = heartbeat->increases[i];
-		wire->n_counts++;
 	}
 }
 
@@ -274,20 +175,17 @@ event_encode(
 	postlag__event__init(&wire);
 	switch (event->type) {
 	case EVENT_MESSAGE:
-		postlag__message__init(&message);
-		wire_message(&event->message, scratch, &message);
+		write_message(&event->message, &message, scratch);
 		wire.kind_case = POSTLAG__EVENT__KIND_MESSAGE;
 		wire.message = &message;
 		break;
 	case EVENT_DELIVERY:
-		postlag__delivery__init(&delivery);
-		wire_delivery(&event->delivery, scratch, &delivery);
+		write_delivery(&event->delivery, &delivery, scratch);
 		wire.kind_case = POSTLAG__EVENT__KIND_DELIVERY;
 		wire.delivery = &delivery;
 		break;
 	case EVENT_HEARTBEAT:
-		postlag__heartbeat__init(&heartbeat);
-		wire_heartbeat(&event->heartbeat, scratch, &heartbeat);
+		write_heartbeat(&event->heartbeat, &heartbeat, scratch);
 		wire.kind_case = POSTLAG__EVENT__KIND_HEARTBEAT;
 		wire.heartbeat = &heartbeat;
 		break;
@@ -303,222 +201,45 @@ segment_header_encode(const struct segment_header *header,
 {
 	Postlag__SegmentHeader wire;
 
-	postlag__segment_header__init(&wire);
-	wire.format = header->format;
-	wire.source = unconst(header->source);
-	wire.instance = unconst(header->instance);
-	wire.boot_id = wire_bytes(header->boot_id, CLOCK_BOOT_ID_BYTES);
-	wire.start = wire_stamp(scratch, &header->start);
-	wire.checksum_seed = header->checksum_seed;
-	wire.program = unconst(header->program);
+	wire_struct_write(&segment_header_shape, header, &wire, scratch);
 	return pack(&wire.base, scratch, out);
 }
 
 /* Decoding. */
 
-static void *
-unpack_alloc(void *arena, size_t size)
-{
-	return size < SIZE_MAX ? arena_alloc(arena, size + 1) : NULL;
-}
-
-static void
-unpack_free(void *arena, void *pointer)
-{
-}
-
-/* Text stands NUL-terminated where it was unpacked. */
-static const char *
-text_of(ProtobufCBinaryData wire)
-{
-	char *text = (char *)wire.data;
-
-	if (wire.len == 0)
-		return NULL;
-	for (size_t i = 0; (i += strlen(text + i)) < wire.len;)
-		text[i] = '?';
-	return text;
-}
-
-static const char *
-sender_of(ProtobufCBinaryData wire)
-{
-	const char *sender = text_of(wire);
-
-	return sender != NULL && strcmp(sender, NULL_SENDER) == 0 ? "" : sender;
-}
-
-static const char *
-string_of(const char *wire)
-{
-	return wire != NULL && wire[0] != '\0' ? wire : NULL;
-}
-
-static struct uuid
-uuid_of(ProtobufCBinaryData wire)
-{
-	struct uuid uuid = {{0}};
-
-	if (wire.len == UUID_BYTES)
-		memcpy(uuid.bytes, wire.data, UUID_BYTES);
-	return uuid;
-}
-
-static struct stamp
-stamp_of(const Postlag__Stamp *wire)
-{
-	if (wire == NULL)
-		return (struct stamp){0, 0};
-	return (struct stamp){wire->wall_ns, wire->monotonic_ns};
-}
-
-/* An enumerator from a newer producer reads as NONE. */
-static unsigned
-enum_of(uint32_t wire, unsigned count)
-{
-	return wire < count ? wire : 0;
-}
-
-static void
-read_message_recipients(const Postlag__Message *wire, struct arena *arena,
-    struct message_event *message_r)
-{
-	struct message_recipient *to;
-
-	if (wire->n_recipients == 0)
-		return;
-	to = arena_alloc(arena, wire->n_recipients * sizeof(*to));
-	if (to == NULL)
-		return;
-	message_r->recipients = to;
-	message_r->recipient_count = wire->n_recipients;
-	for (size_t i = 0; i < wire->n_recipients; i++, to++) {
-		const Postlag__MessageRecipient *from = wire->recipients[i];
-
-		to->address = text_of(from->address);
-		to->rcpt_at = stamp_of(from->rcpt_at);
-		to->rejected = from->rejected;
-		to->reject_dsn = text_of(from->reject_dsn);
-		to->reject_text = text_of(from->reject_text);
-	}
-}
-
 static void
 read_message(const Postlag__Message *wire, struct arena *arena,
     struct message_event *message_r)
 {
-	message_r->id = uuid_of(wire->id);
-	message_r->previous = uuid_of(wire->previous);
-	message_r->ending = enum_of(wire->ending, MESSAGE_ENDINGS);
-	message_r->phase = enum_of(wire->phase, MESSAGE_PHASES);
-	message_r->queue_id = string_of(wire->queue_id);
-	message_r->message_id = text_of(wire->message_id);
-	message_r->run = text_of(wire->run);
-	message_r->sender = sender_of(wire->sender);
-	message_r->session = wire->session;
-	message_r->sequence = wire->sequence;
-	message_r->forged_stamps = wire->forged_stamps;
-	message_r->declared_bytes = wire->declared_bytes;
-	message_r->client_name = text_of(wire->client_name);
-	message_r->client_address = text_of(wire->client_address);
-	message_r->client_port = wire->client_port;
-	message_r->helo = text_of(wire->helo);
-	message_r->daemon_name = text_of(wire->daemon_name);
-	message_r->tls_version = text_of(wire->tls_version);
-	message_r->tls_cipher = text_of(wire->tls_cipher);
-	message_r->sasl_method = text_of(wire->sasl_method);
-	message_r->sasl_user = text_of(wire->sasl_user);
-	message_r->connect_at = stamp_of(wire->connect_at);
-	message_r->helo_at = stamp_of(wire->helo_at);
-	message_r->mail_at = stamp_of(wire->mail_at);
-	message_r->data_at = stamp_of(wire->data_at);
-	message_r->content_at = stamp_of(wire->content_at);
-	message_r->eom_at = stamp_of(wire->eom_at);
-	message_r->end_at = stamp_of(wire->end_at);
-	read_message_recipients(wire, arena, message_r);
-	message_r->recipients_omitted = wire->recipients_omitted;
-}
-
-static struct delivery_reply
-reply_of(const Postlag__Reply *wire)
-{
-	struct delivery_reply reply = {0};
-
-	if (wire == NULL)
-		return reply;
-	reply.code = wire->code;
-	reply.enhanced = string_of(wire->enhanced);
-	reply.text = text_of(wire->text);
-	reply.at = stamp_of(wire->at);
-	return reply;
-}
-
-static void
-read_delivery_recipients(const Postlag__Delivery *wire, struct arena *arena,
-    struct delivery_event *delivery_r)
-{
-	struct delivery_recipient *to;
-
-	if (wire->n_recipients == 0)
-		return;
-	to = arena_alloc(arena, wire->n_recipients * sizeof(*to));
-	if (to == NULL)
-		return;
-	delivery_r->recipients = to;
-	delivery_r->recipient_count = wire->n_recipients;
-	for (size_t i = 0; i < wire->n_recipients; i++, to++) {
-		const Postlag__DeliveryRecipient *from = wire->recipients[i];
-
-		to->address = text_of(from->address);
-		to->position = from->position;
-		to->rcpt_at = stamp_of(from->rcpt_at);
-		to->envelope = reply_of(from->envelope);
-		to->final = reply_of(from->final);
-	}
+	wire_struct_read(&message_shape, wire, message_r);
+	message_r->recipients = wire_struct_read_array(&message_recipient_shape,
+	    (void *const *)wire->recipients, wire->n_recipients, arena);
+	message_r->recipient_count = wire->n_recipients;
 }
 
 static void
 read_delivery(const Postlag__Delivery *wire, struct arena *arena,
     struct delivery_event *delivery_r)
 {
-	delivery_r->id = uuid_of(wire->id);
-	delivery_r->part = wire->part;
-	delivery_r->ending = enum_of(wire->ending, DELIVERY_ENDINGS);
-	delivery_r->phase = enum_of(wire->phase, DELIVERY_PHASES);
-	delivery_r->queue_id = string_of(wire->queue_id);
-	delivery_r->ident = text_of(wire->ident);
-	delivery_r->message_id = text_of(wire->message_id);
-	delivery_r->run = text_of(wire->run);
-	delivery_r->sender = sender_of(wire->sender);
-	delivery_r->session = wire->session;
-	delivery_r->sequence = wire->sequence;
-	delivery_r->content_bytes = wire->content_bytes;
-	delivery_r->backend = text_of(wire->backend);
-	delivery_r->stamps_seen = wire->stamps_seen;
-	delivery_r->stamp_id = uuid_of(wire->stamp_id);
-	delivery_r->stamp_queue_id = string_of(wire->stamp_queue_id);
-	delivery_r->stamp_mail_wall_ns = wire->stamp_mail_wall_ns;
-	delivery_r->connect_at = stamp_of(wire->connect_at);
-	delivery_r->mail_at = stamp_of(wire->mail_at);
-	delivery_r->data_at = stamp_of(wire->data_at);
-	delivery_r->content_end_at = stamp_of(wire->content_end_at);
-	delivery_r->end_at = stamp_of(wire->end_at);
-	read_delivery_recipients(wire, arena, delivery_r);
+	wire_struct_read(&delivery_shape, wire, delivery_r);
+	delivery_r->recipients =
+	    wire_struct_read_array(&delivery_recipient_shape,
+		(void *const *)wire->recipients, wire->n_recipients, arena);
+	delivery_r->recipient_count = wire->n_recipients;
 }
 
 static void
 read_heartbeat(const Postlag__Heartbeat *wire, struct arena *arena,
     struct heartbeat_event *heartbeat_r)
 {
-	heartbeat_r->at = stamp_of(wire->at);
-	heartbeat_r->start = wire->start;
-	heartbeat_r->increases = arena_alloc(
-	    arena, PRODUCER_COUNTERS * sizeof(*heartbeat_r->increases));
-	if (heartbeat_r->increases == NULL)
-		return;
-	for (size_t i = 0; i < wire->n_counts; i++)
+	uint64_t *increases =
+	    arena_alloc(arena, PRODUCER_COUNTERS * sizeof(*increases));
+
+	wire_struct_read(&heartbeat_shape, wire, heartbeat_r);
+	heartbeat_r->increases = increases;
+	for (size_t i = 0; increases != NULL && i < wire->n_counts; i++)
 		if (wire->counts[i]->counter < PRODUCER_COUNTERS)
-			heartbeat_r->increases[wire->counts[i]->counter] +=
+			increases[wire->counts[i]->counter] +=
 			    wire->counts[i]->increase;
 }
 
@@ -548,7 +269,7 @@ int
 event_decode(const void *data, size_t size, struct arena *arena,
     struct event *event_r, struct reason *reason)
 {
-	ProtobufCAllocator allocator = {unpack_alloc, unpack_free, arena};
+	ProtobufCAllocator allocator = wire_struct_allocator(arena);
 	Postlag__Event *wire;
 
 	memset(event_r, 0, sizeof(*event_r));
@@ -566,21 +287,13 @@ int
 segment_header_decode(const void *data, size_t size, struct arena *arena,
     struct segment_header *header_r, struct reason *reason)
 {
-	ProtobufCAllocator allocator = {unpack_alloc, unpack_free, arena};
+	ProtobufCAllocator allocator = wire_struct_allocator(arena);
 	Postlag__SegmentHeader *wire;
 
 	memset(header_r, 0, sizeof(*header_r));
 	wire = postlag__segment_header__unpack(&allocator, size, data);
 	if (wire == NULL)
 		return reason_set(reason, "bytes that are no segment header");
-	header_r->format = wire->format;
-	header_r->source = wire->source;
-	header_r->instance = wire->instance;
-	if (wire->boot_id.len == CLOCK_BOOT_ID_BYTES)
-		memcpy(
-		    header_r->boot_id, wire->boot_id.data, CLOCK_BOOT_ID_BYTES);
-	header_r->start = stamp_of(wire->start);
-	header_r->checksum_seed = wire->checksum_seed;
-	header_r->program = wire->program;
+	wire_struct_read(&segment_header_shape, wire, header_r);
 	return 0;
 }
