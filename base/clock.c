@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 #define NS_PER_US 1000
 #define DAYS_PER_400_YEARS 146097
 /* From 0000-03-01, where the computation below begins, to 1970-01-01. */
@@ -52,15 +54,6 @@ void clock_set_source(struct stamp (*source)(void))
 	clock_source = source;
 }
 
-static int
-hex_digit(char character)
-{
-	const char *digits = "0123456789abcdef";
-	const char *found = strchr(digits, character);
-
-	return character != '\0' && found != NULL ? (int)(found - digits) : -1;
-}
-
 /* The kernel writes the boot id as a UUID: 32 digits between hyphens. */
 static int
 read_boot_id(const char *text, uint8_t boot_id_r[CLOCK_BOOT_ID_BYTES])
@@ -69,7 +62,7 @@ read_boot_id(const char *text, uint8_t boot_id_r[CLOCK_BOOT_ID_BYTES])
 
 	memset(boot_id_r, 0, CLOCK_BOOT_ID_BYTES);
 	for (; *text != '\0' && *text != '\n'; text++) {
-		int value = hex_digit(*text);
+		int value = text_hex_value(*text);
 
 		if (*text == '-')
 			continue;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Writes lines about facts to stderr, the journal or syslog. Called by all
- * programs on any thread; a lock covers a call site's share, and each line is
- * one write(2), so that lines of several threads do not mix.
+ * programs on any thread: one lock covers the shares of call sites, one the
+ * descriptor. Each line is one write(2), so that lines of several processes do
+ * not mix either.
  */
 #include "base/log.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -42,6 +44,8 @@ static const char *log_program = "postlag";
 static atomic_int log_level = LOG_LEVEL_INFO;
 static enum target log_target = TARGET_STDERR;
 static pthread_mutex_t site_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t stderr_lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_uint lost_lines;
 
 /* systemd.exec(5): JOURNAL_STREAM holds the device and inode of the journal's
  * stream; a redirected stderr has others. */
@@ -119,6 +123,7 @@ struct line {
 	char text[LINE_BYTES];
 	size_t used;
 	bool cut;
+	unsigned lost_before; /* lines that this one tells of */
 };
 
 static void __attribute__((format(printf, 2, 0)))
@@ -148,6 +153,7 @@ static void
 line_begin(struct line *line, enum log_level level, uint32_t suppressed)
 {
 	const char *word = levels[level].word;
+	unsigned lost = atomic_exchange(&lost_lines, 0);
 
 	line->used = 0;
 	line->cut = false;
@@ -159,6 +165,9 @@ line_begin(struct line *line, enum log_level level, uint32_t suppressed)
 		line_add(line, "%s: ", word);
 	if (suppressed > 0)
 		line_add(line, "suppressed=%lu ", (unsigned long)suppressed);
+	if (lost > 0)
+		line_add(line, "lost=%u ", lost);
+	line->lost_before = lost;
 }
 
 /* Makes the text harmless and marks it where it was cut. */
@@ -177,6 +186,21 @@ line_end(struct line *line)
 	}
 }
 
+/* A pipe or socket that polls as writable has room for more than a line; under
+ * the lock nobody else of this process takes it. */
+static bool
+stderr_write(const char *text, size_t size)
+{
+	struct pollfd room = {.fd = STDERR_FILENO, .events = POLLOUT};
+	bool written;
+
+	pthread_mutex_lock(&stderr_lock);
+	written = poll(&room, 1, 0) == 1 && (room.revents & POLLOUT) != 0 &&
+		  write(STDERR_FILENO, text, size) == (ssize_t)size;
+	pthread_mutex_unlock(&stderr_lock);
+	return written;
+}
+
 static void
 line_send(struct line *line, enum log_level level)
 {
@@ -186,9 +210,8 @@ line_send(struct line *line, enum log_level level)
 		return;
 	}
 	line->text[line->used++] = '\n';
-	/* Nobody is left to tell when stderr fails. */
-	if (write(STDERR_FILENO, line->text, line->used) < 0)
-		return;
+	if (!stderr_write(line->text, line->used))
+		atomic_fetch_add(&lost_lines, 1 + line->lost_before);
 }
 
 void

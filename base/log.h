@@ -9,7 +9,10 @@
  * bytes; `...` at its end says that it was cut. Each call site may write 20
  * lines in 10 s; what it wants beyond that is counted and told as
  * `suppressed=N` in front of its next line. Debug lines have no such limit,
- * somebody asked for them. Any thread. errno is kept.
+ * somebody asked for them. No call waits for stderr's reader: a line that
+ * cannot be written at once is lost and told as `lost=N` in front of the next
+ * one. (Syslog is as patient here as it is for Postfix.) Any thread. errno is
+ * kept.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H

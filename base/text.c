@@ -92,3 +92,15 @@ text_cut(const char *text, size_t size, size_t limit)
 		limit--;
 	return limit;
 }
+
+int
+text_hex_value(char digit)
+{
+	if (digit >= '0' && digit <= '9')
+		return digit - '0';
+	if (digit >= 'a' && digit <= 'f')
+		return digit - 'a' + 10;
+	if (digit >= 'A' && digit <= 'F')
+		return digit - 'A' + 10;
+	return -1;
+}

@@ -17,4 +17,7 @@ void text_sanitize(char *text, size_t size);
  * splitting a character of sanitized text. */
 size_t text_cut(const char *text, size_t size, size_t limit);
 
+/* The value of a hexadecimal digit in either case, or -1. */
+int text_hex_value(char digit);
+
 #endif

@@ -12,6 +12,7 @@
 #include <sys/random.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 
 #define NS_PER_MS 1000000
 #define TIME_BYTES 6
@@ -131,18 +132,6 @@ uuid_format(const struct uuid *uuid, char text_r[UUID_TEXT_SIZE])
 	*text = '\0';
 }
 
-static int
-digit_value(char digit)
-{
-	if (digit >= '0' && digit <= '9')
-		return digit - '0';
-	if (digit >= 'a' && digit <= 'f')
-		return digit - 'a' + 10;
-	if (digit >= 'A' && digit <= 'F')
-		return digit - 'A' + 10;
-	return -1;
-}
-
 int
 uuid_parse(const char *text, size_t size, struct uuid *uuid_r)
 {
@@ -155,8 +144,8 @@ uuid_parse(const char *text, size_t size, struct uuid *uuid_r)
 
 		if (hyphen_before(i) && *text++ != '-')
 			return -1;
-		high = digit_value(text[0]);
-		low = digit_value(text[1]);
+		high = text_hex_value(text[0]);
+		low = text_hex_value(text[1]);
 		if (high < 0 || low < 0)
 			return -1;
 		uuid.bytes[i] = (uint8_t)(high << 4 | low);

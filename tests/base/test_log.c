@@ -3,7 +3,9 @@
 #include "base/log.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -181,6 +183,57 @@ errno_is_kept(void **state)
 	log_warn("nobody hears this");
 	assert_int_equal(errno, ENOSPC);
 	capture_end(&out);
+	capture_begin(&out, STDERR_FILENO);
+	log_warn("but this");
+	assert_string_equal(
+	    capture_end(&out), "prog: warning: lost=1 but this\n");
+}
+
+static void
+nobody_waits_for_a_reader_that_does_not_read(void **state)
+{
+	int ends[2], saved = dup(STDERR_FILENO);
+	char text[900], rest[200000];
+	ssize_t size;
+
+	memset(text, 'x', sizeof(text));
+	text[sizeof(text) - 1] = '\0';
+	assert_int_equal(pipe(ends), 0);
+	dup2(ends[1], STDERR_FILENO);
+	log_set_level(LOG_LEVEL_DEBUG);
+	for (int i = 0; i < 200; i++)
+		log_debug("%s", text);
+	fcntl(ends[0], F_SETFL, O_NONBLOCK);
+	while ((size = read(ends[0], rest, sizeof(rest) - 1)) > 0)
+		assert_int_equal(rest[size - 1], '\n');
+	log_info("after");
+	log_info("at last");
+	size = read(ends[0], rest, sizeof(rest) - 1);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	close(ends[0]);
+	close(ends[1]);
+	rest[size > 0 ? size : 0] = '\0';
+	assert_memory_equal(rest, "prog: info: lost=1", 18);
+	assert_non_null(strstr(rest, " after\nprog: info: at last\n"));
+}
+
+static void
+a_reader_that_is_gone_is_no_reason_to_stop(void **state)
+{
+	int ends[2], saved = dup(STDERR_FILENO);
+
+	signal(SIGPIPE, SIG_IGN);
+	assert_int_equal(pipe(ends), 0);
+	dup2(ends[1], STDERR_FILENO);
+	close(ends[0]);
+	close(ends[1]);
+	log_warn("nobody hears this");
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	capture_begin(&out, STDERR_FILENO);
+	log_warn("again");
+	assert_string_equal(capture_end(&out), "prog: warning: lost=1 again\n");
 }
 
 #define THREADS 8
@@ -315,6 +368,8 @@ main(void)
 	    test(a_call_site_writes_twenty_lines_in_ten_seconds),
 	    test(debug_lines_have_no_limit),
 	    test(errno_is_kept),
+	    test(nobody_waits_for_a_reader_that_does_not_read),
+	    test(a_reader_that_is_gone_is_no_reason_to_stop),
 	    test(lines_of_threads_do_not_mix),
 	    test(threads_share_a_call_sites_limit),
 	    test(the_journal_gets_priorities_when_stderr_is_its_stream),

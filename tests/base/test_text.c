@@ -75,6 +75,20 @@ text_is_cut_between_characters(void **state)
 		    text_cut(text, strlen(text), limit) == wanted[limit]);
 }
 
+static void
+hexadecimal_digits_have_values(void **state)
+{
+	static const char digits[] = "0123456789abcdef";
+	static const char others[] = "/:@GZ`g\0\x80";
+
+	for (int i = 0; i < 16; i++)
+		assert_int_equal(text_hex_value(digits[i]), i);
+	for (char digit = 'A'; digit <= 'F'; digit++)
+		assert_int_equal(text_hex_value(digit), digit - 'A' + 10);
+	for (size_t i = 0; i < sizeof(others); i++)
+		assert_row(i, text_hex_value(others[i]) == -1);
+}
+
 int
 main(void)
 {
@@ -84,6 +98,7 @@ main(void)
 	    cmocka_unit_test(a_nul_within_is_a_control_character),
 	    cmocka_unit_test(no_byte_behind_the_size_is_looked_at),
 	    cmocka_unit_test(text_is_cut_between_characters),
+	    cmocka_unit_test(hexadecimal_digits_have_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
