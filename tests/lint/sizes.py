@@ -17,7 +17,7 @@ MEDIAN_LINES = 15
 NINETIETH_LINES = 40
 
 # Whose parameters a library has decided.
-LIBRARY_CALLBACKS = {"on_negotiate"}
+LIBRARY_CALLBACKS = {"on_negotiate", "on_request"}
 
 
 def long_files():
