@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Delivery events: which message a delivery belongs to, and whether its stamp
+ * is believed. A stamp joins only when its id exists and its queue id is the
+ * delivery's; what else a stamp may be is counted and never believed. Called by
+ * the join on the ingest thread.
+ */
+#include <string.h>
+
+#include "base/arena.h"
+#include "exporter/effect.h"
+#include "exporter/join_state.h"
+#include "exporter/open_messages.h"
+#include "exporter/outcome.h"
+
+/* Beyond this many, the one that waits longest is taken as foreign. */
+#define WAITING_MAX 10000
+
+/* What was found out about a delivery. */
+struct finding {
+	const struct delivery_event *delivery;
+	const struct segment_header *segment;
+	enum leg_state state;
+	struct tracked *message; /* STAMPED and QUEUE_ID */
+	struct day_file *file;
+};
+
+static bool
+is_empty(const char *text)
+{
+	return text == NULL || *text == '\0';
+}
+
+static bool
+has_stamp(const struct delivery_event *delivery)
+{
+	return uuid_is_set(&delivery->stamp_id);
+}
+
+bool
+join_belongs(const struct tracked *tracked,
+    const struct delivery_event *delivery, const char *instance)
+{
+	const struct open_message *message = tracked_message(tracked);
+
+	if (strcmp(message->instance, instance) != 0)
+		return false;
+	return is_empty(delivery->queue_id) || is_empty(message->queue_id) ||
+	       strcmp(delivery->queue_id, message->queue_id) == 0;
+}
+
+/* Holds what the store found, unless it is held already. */
+static struct tracked *
+hold(struct join *join, const struct open_message *found)
+{
+	struct tracked *tracked =
+	    open_messages_find(join->messages, &found->id);
+
+	return tracked != NULL ? tracked
+			       : open_messages_add(join->messages, found);
+}
+
+/* Returns 1 with finding->message, 0, or -1. */
+static int
+find_by_stamp(struct join *join, struct finding *finding, struct reason *reason)
+{
+	const struct uuid *id = &finding->delivery->stamp_id;
+	struct open_message found;
+	int result;
+
+	finding->message = open_messages_find(join->messages, id);
+	if (finding->message != NULL)
+		return 1;
+	result =
+	    store_find_message(join->store, id, join->scratch, &found, reason);
+	if (result == 1)
+		finding->message = hold(join, &found);
+	return result;
+}
+
+static int
+find_by_queue_id(
+    struct join *join, struct finding *finding, struct reason *reason)
+{
+	const struct delivery_event *delivery = finding->delivery;
+	const struct queue_id_key key = {
+	    .instance = finding->segment->instance,
+	    .queue_id = delivery->queue_id,
+	    .before_wall_ns = delivery->mail_at.wall_ns,
+	};
+	struct open_message found;
+	int result;
+
+	if (is_empty(delivery->queue_id))
+		return 0;
+	result = store_find_queue_id(
+	    join->store, &key, join->scratch, &found, reason);
+	if (result != 1)
+		return result;
+	finding->message = hold(join, &found);
+	finding->state = LEG_QUEUE_ID;
+	return 1;
+}
+
+/* What an unknown id's own queue id says: whether it may be this mail's, of
+ * which the message is still to come. */
+enum stamp_claim { CLAIM_OTHER_MAIL, CLAIM_NOTHING, CLAIM_THIS_MAIL };
+
+static enum stamp_claim
+stamp_claim(const struct delivery_event *delivery)
+{
+	if (is_empty(delivery->stamp_queue_id))
+		return CLAIM_NOTHING;
+	if (is_empty(delivery->queue_id) ||
+	    strcmp(delivery->stamp_queue_id, delivery->queue_id) == 0)
+		return CLAIM_THIS_MAIL;
+	return CLAIM_OTHER_MAIL;
+}
+
+/* Sets the finding's state, and its message where there is one. */
+static int
+resolve(struct join *join, struct finding *finding, struct reason *reason)
+{
+	const struct delivery_event *delivery = finding->delivery;
+	enum leg_state otherwise = LEG_UNSTAMPED;
+	int found =
+	    has_stamp(delivery) ? find_by_stamp(join, finding, reason) : 0;
+
+	if (found < 0)
+		return -1;
+	if (found == 1) {
+		finding->state = LEG_STAMPED;
+		if (join_belongs(
+			finding->message, delivery, finding->segment->instance))
+			return 0;
+		open_messages_settle(join->messages, finding->message);
+		finding->message = NULL;
+		otherwise = LEG_FOREIGN;
+	} else if (has_stamp(delivery)) {
+		otherwise = LEG_WAITING;
+		if (stamp_claim(delivery) == CLAIM_OTHER_MAIL)
+			otherwise = LEG_FOREIGN;
+	}
+	finding->state = otherwise;
+	if (otherwise == LEG_WAITING &&
+	    stamp_claim(delivery) == CLAIM_THIS_MAIL)
+		return 0;
+	return find_by_queue_id(join, finding, reason) < 0 ? -1 : 0;
+}
+
+/* A further part goes where the first one is, and joins nothing elsewhere. */
+static int
+keep_together(struct join *join, struct finding *finding, struct reason *reason)
+{
+	struct message_key leg;
+	int known =
+	    store_has_leg(join->store, &finding->delivery->id, 0, &leg, reason);
+
+	if (known <= 0)
+		return known;
+	finding->file = leg.file;
+	if (finding->message != NULL &&
+	    tracked_message(finding->message)->key.file != leg.file) {
+		open_messages_settle(join->messages, finding->message);
+		finding->message = NULL;
+		finding->state =
+		    has_stamp(finding->delivery) ? LEG_FOREIGN : LEG_UNSTAMPED;
+	}
+	return 0;
+}
+
+static int
+choose_file(struct join *join, struct finding *finding, struct reason *reason)
+{
+	const struct delivery_event *delivery = finding->delivery;
+	const struct uuid *id =
+	    finding->state == LEG_WAITING ? &delivery->stamp_id : &delivery->id;
+
+	if (delivery->part > 0 && keep_together(join, finding, reason) != 0)
+		return -1;
+	if (finding->file != NULL)
+		return 0;
+	if (finding->message != NULL)
+		finding->file = tracked_message(finding->message)->key.file;
+	else
+		finding->file =
+		    store_file(join->store, uuid_wall_ns(id), reason);
+	return finding->file != NULL ? 0 : -1;
+}
+
+/* Once a delivery: its stamps, unless they are believed or may yet be. */
+static void
+count_stamps(struct day_file *file, const struct delivery_event *delivery,
+    enum leg_state state)
+{
+	static const enum metric_unstamped reasons[LEG_STATES] = {
+	    [LEG_QUEUE_ID] = UNSTAMPED_NO_STAMP,
+	    [LEG_UNSTAMPED] = UNSTAMPED_NO_MESSAGE,
+	    [LEG_FOREIGN] = UNSTAMPED_FOREIGN,
+	};
+
+	if (state == LEG_STAMPED || state == LEG_WAITING || delivery->part > 0)
+		return;
+	effect_count(file, METRIC_FORGED_STAMPS, 0, delivery->stamps_seen);
+	/* Without its content nobody knows whether it had a stamp. */
+	if (delivery->phase == DELIVERY_PHASE_CONTENT_END)
+		effect_count(file, METRIC_UNSTAMPED, reasons[state], 1);
+}
+
+static int
+apply_leg(struct join *join, struct tracked *message,
+    const struct outcome_leg *leg, enum leg_state state, struct reason *reason)
+{
+	count_stamps(leg->file, leg->event, state);
+	if (message == NULL) {
+		outcome_count_unjoined(leg);
+		return 0;
+	}
+	return outcome_apply(
+	    join->messages, message, leg, join->scratch, reason);
+}
+
+int
+join_settle(struct join *join, const struct waiting_entry *entry,
+    struct tracked *message, struct reason *reason)
+{
+	struct leg_verdict verdict = {.state = LEG_FOREIGN};
+	struct delivery_event event;
+	const struct outcome_leg leg = {
+	    .event = &event,
+	    .boot_id = entry->boot_id,
+	    .file = entry->leg.file,
+	    .row = entry->leg.row,
+	};
+
+	if (waiting_event(entry, join->scratch, &event, reason) != 0)
+		return -1;
+	if (message != NULL && !join_belongs(message, &event, entry->instance))
+		message = NULL;
+	if (message != NULL) {
+		verdict.state = LEG_STAMPED;
+		verdict.message = &tracked_message(message)->key;
+	}
+	if (store_settle_leg(leg.file, leg.row, &verdict, reason) != 0 ||
+	    apply_leg(join, message, &leg, verdict.state, reason) != 0)
+		return -1;
+	waiting_remove(join->waiting, entry);
+	return 0;
+}
+
+static int
+wait_for_message(struct join *join, const struct finding *finding, int64_t row,
+    int64_t now_ns, struct reason *reason)
+{
+	const struct message_key leg = {finding->file, row};
+	const struct waiting_origin origin = {
+	    finding->segment->instance, finding->segment->boot_id};
+
+	waiting_add(join->waiting, &leg, finding->delivery, &origin,
+	    now_ns + join->stamp_wait_ns);
+	if (waiting_count(join->waiting) <= WAITING_MAX)
+		return 0;
+	return join_settle(join, waiting_oldest(join->waiting), NULL, reason);
+}
+
+static int
+add_leg(struct join *join, const struct finding *finding, int64_t now_ns,
+    struct reason *reason)
+{
+	struct leg_verdict verdict = {.state = finding->state};
+	struct outcome_leg leg = {
+	    .event = finding->delivery,
+	    .boot_id = finding->segment->boot_id,
+	    .file = finding->file,
+	};
+
+	if (finding->message != NULL)
+		verdict.message = &tracked_message(finding->message)->key;
+	if (store_add_leg(finding->file, finding->delivery, finding->segment,
+		&verdict, &leg.row, reason) != 0)
+		return -1;
+	if (finding->state == LEG_WAITING)
+		return wait_for_message(join, finding, leg.row, now_ns, reason);
+	return apply_leg(join, finding->message, &leg, finding->state, reason);
+}
+
+int
+join_delivery(
+    struct join *join, const struct join_input *input, struct reason *reason)
+{
+	const struct journal_record *record = input->record;
+	struct finding finding = {
+	    .delivery = &record->event.delivery,
+	    .segment = record->segment,
+	};
+	int result = 0;
+
+	if (store_is_replay(join->store, input->source, record->position))
+		result = store_has_leg(join->store, &finding.delivery->id,
+		    finding.delivery->part, NULL, reason);
+	if (result != 0)
+		return result > 0 ? 0 : -1;
+	if (resolve(join, &finding, reason) != 0 ||
+	    choose_file(join, &finding, reason) != 0)
+		result = -1;
+	else
+		result = add_leg(join, &finding, input->now_ns, reason);
+	if (finding.message != NULL)
+		open_messages_settle(join->messages, finding.message);
+	return result;
+}
