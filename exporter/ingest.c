@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The ingest thread. A batch begins with the first event read and is committed
+ * after commit_interval or commit_events, whichever comes first; in between
+ * the thread sleeps through the interval rather than waking for every event.
+ * Without a batch it sleeps until a journal grows.
+ */
+#include "exporter/ingest.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/reason.h"
+#include "exporter/join.h"
+#include "exporter/metrics.h"
+#include "exporter/published.h"
+#include "exporter/sources.h"
+#include "exporter/watch.h"
+#include "store/store.h"
+
+#define FIRST_PAUSE_NS (100 * INT64_C(1000000))
+#define LONGEST_PAUSE_NS (30 * CLOCK_NS_PER_SECOND)
+/* After which a journal that could not be read is tried again. */
+#define RETRY_NS CLOCK_NS_PER_SECOND
+
+struct ingest {
+	struct ingest_settings settings;
+	struct store *store;
+	struct published *published;
+	struct watch *watch;
+	struct sources *sources;
+	struct join *join;
+	struct picture picture;
+	pthread_t thread;
+	int stop_fd;
+	atomic_bool stopping;
+
+	int64_t batch_events; /* applied and not committed */
+	int64_t batch_deadline_ns;
+	bool at_end; /* everything that was there is read */
+	bool broken; /* the store must be read again before going on */
+	int64_t pause_ns;
+	uint64_t store_errors;
+};
+
+static int64_t
+now_ns(void)
+{
+	return clock_stamp().monotonic_ns;
+}
+
+static void
+set_live(struct ingest *ingest, enum metric metric, int64_t value)
+{
+	ingest->picture.live[metric_index(metric, 0)] = value;
+}
+
+static void
+publish(struct ingest *ingest)
+{
+	struct join_figures join;
+	struct store_figures store;
+
+	for (unsigned i = 0; i < SOURCES; i++)
+		ingest->picture
+		    .live[metric_index(METRIC_JOURNAL_BEHIND_BYTES, i)] = 0;
+	sources_gauges(ingest->sources, ingest->picture.live);
+	join_figures(ingest->join, &join);
+	set_live(ingest, METRIC_RECIPIENTS, (int64_t)join.recipients);
+	set_live(ingest, METRIC_MESSAGES_IN_FLIGHT, (int64_t)join.messages);
+	set_live(ingest, METRIC_OLDEST_IN_FLIGHT, join.oldest_wall_ns);
+	set_live(ingest, METRIC_DELIVERIES_WAITING, (int64_t)join.waiting);
+	store_figures(ingest->store, &store);
+	set_live(ingest, METRIC_STORE_FILES, (int64_t)store.files);
+	set_live(ingest, METRIC_STORE_BYTES, (int64_t)store.bytes);
+	set_live(
+	    ingest, METRIC_STORE_DAMAGED_FILES, (int64_t)store.damaged_files);
+	set_live(ingest, METRIC_STORE_COMMITS, (int64_t)store.commits);
+	set_live(ingest, METRIC_STORE_ERRORS, (int64_t)ingest->store_errors);
+	set_live(ingest, METRIC_STORE_LONGEST_COMMIT, store.longest_commit_ns);
+	set_live(ingest, METRIC_BUILD_INFO, 1);
+	published_swap(ingest->published, &ingest->picture);
+}
+
+/* The batch is given up; recover() reads it again after a pause. */
+static void
+break_off(struct ingest *ingest, const struct reason *reason)
+{
+	log_error("store=failed reason=\"%s\"", reason->text);
+	store_rollback(ingest->store);
+	ingest->broken = true;
+	ingest->batch_events = 0;
+	ingest->store_errors++;
+	ingest->pause_ns *= 2;
+	if (ingest->pause_ns < FIRST_PAUSE_NS)
+		ingest->pause_ns = FIRST_PAUSE_NS;
+	if (ingest->pause_ns > LONGEST_PAUSE_NS)
+		ingest->pause_ns = LONGEST_PAUSE_NS;
+	snprintf(ingest->picture.trouble, sizeof(ingest->picture.trouble), "%s",
+	    reason->text);
+	set_live(ingest, METRIC_STORE_ERRORS, (int64_t)ingest->store_errors);
+	published_swap(ingest->published, &ingest->picture);
+}
+
+static void
+recover(struct ingest *ingest)
+{
+	struct reason reason;
+
+	if (join_rebuild(ingest->join, now_ns(), &reason) != 0 ||
+	    sources_restart(ingest->sources, &reason) != 0) {
+		break_off(ingest, &reason);
+		return;
+	}
+	ingest->broken = false;
+	ingest->at_end = false;
+}
+
+static bool
+is_ready(void *context, const struct journal_record *record)
+{
+	return join_is_ready(context, record);
+}
+
+static int
+apply(struct ingest *ingest, const struct source_record *next,
+    struct reason *reason)
+{
+	int64_t now = now_ns();
+
+	if (ingest->batch_events++ == 0)
+		ingest->batch_deadline_ns =
+		    now + ingest->settings.commit_interval_ns;
+	if (source_record_is_damaged(next) &&
+	    join_damage(ingest->join, next->source, next->damage_end,
+		&next->damage, reason) != 0)
+		return -1;
+	if (next->record == NULL)
+		return 0;
+	return join_apply(
+	    ingest->join, next->source, next->record, now, reason);
+}
+
+/* Applies what is there, up to a full batch. */
+static int
+read_batch(struct ingest *ingest, struct reason *reason)
+{
+	struct source_record next;
+
+	while (ingest->batch_events < ingest->settings.commit_events &&
+	       !atomic_load(&ingest->stopping)) {
+		ingest->at_end = sources_next(ingest->sources, is_ready,
+				     ingest->join, &next) == 0;
+		if (ingest->at_end)
+			break;
+		if (apply(ingest, &next, reason) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static bool
+expiry_is_due(const struct ingest *ingest)
+{
+	int64_t deadline_ns = join_deadline(ingest->join);
+
+	return ingest->at_end && !sources_in_trouble(ingest->sources) &&
+	       deadline_ns != 0 && deadline_ns <= now_ns();
+}
+
+static int
+expire(struct ingest *ingest, struct reason *reason)
+{
+	if (!expiry_is_due(ingest))
+		return 0;
+	if (ingest->batch_events++ == 0)
+		ingest->batch_deadline_ns = now_ns();
+	return join_expire(ingest->join, now_ns(), reason);
+}
+
+static bool
+batch_is_due(const struct ingest *ingest)
+{
+	return ingest->batch_events >= ingest->settings.commit_events ||
+	       atomic_load(&ingest->stopping) ||
+	       now_ns() >= ingest->batch_deadline_ns;
+}
+
+static int
+commit(struct ingest *ingest, struct reason *reason)
+{
+	size_t count;
+	const struct source_position *positions =
+	    sources_positions(ingest->sources, &count);
+
+	if (store_commit(ingest->store, positions, count, reason) != 0)
+		return -1;
+	ingest->batch_events = 0;
+	ingest->pause_ns = 0;
+	sources_remove_read(ingest->sources);
+	return 0;
+}
+
+/* One round: read, and commit when it is time. */
+static void
+work(struct ingest *ingest)
+{
+	bool news = false;
+	struct reason reason;
+
+	if (read_batch(ingest, &reason) != 0 || expire(ingest, &reason) != 0) {
+		break_off(ingest, &reason);
+		return;
+	}
+	if (ingest->batch_events > 0) {
+		if (!batch_is_due(ingest))
+			return;
+		if (commit(ingest, &reason) != 0) {
+			break_off(ingest, &reason);
+			return;
+		}
+		news = true;
+	}
+	if (ingest->at_end &&
+	    (!ingest->picture.caught_up || *ingest->picture.trouble != '\0')) {
+		ingest->picture.caught_up = true;
+		*ingest->picture.trouble = '\0';
+		news = true;
+	}
+	if (news)
+		publish(ingest);
+}
+
+/* How long to sleep; -1: until something happens. */
+static int64_t
+sleep_ns(const struct ingest *ingest)
+{
+	int64_t deadline_ns = join_deadline(ingest->join);
+	int64_t now = now_ns();
+
+	if (ingest->broken)
+		return ingest->pause_ns;
+	if (!ingest->at_end)
+		return 0;
+	if (ingest->batch_events > 0)
+		deadline_ns = ingest->batch_deadline_ns;
+	else if (sources_in_trouble(ingest->sources))
+		deadline_ns = now + RETRY_NS;
+	if (deadline_ns == 0)
+		return -1;
+	return deadline_ns > now ? deadline_ns - now : 0;
+}
+
+static void
+take_news(struct ingest *ingest)
+{
+	struct reason reason;
+
+	if (watch_drain(ingest->watch) &&
+	    sources_scan(ingest->sources, &reason) != 0)
+		log_error("reason=\"%s\"", reason.text);
+}
+
+/* Growing journals wake the thread only when no batch is open. */
+static void
+sleep_until_needed(struct ingest *ingest)
+{
+	int64_t ns = sleep_ns(ingest);
+	struct timespec timeout = {
+	    ns / CLOCK_NS_PER_SECOND, ns % CLOCK_NS_PER_SECOND};
+	struct pollfd fds[] = {
+	    {.fd = ingest->stop_fd, .events = POLLIN},
+	    {.fd = watch_fd(ingest->watch), .events = POLLIN},
+	};
+	bool idle = !ingest->broken && ingest->batch_events == 0;
+
+	if (ns == 0)
+		return;
+	if (ppoll(fds, idle ? 2 : 1, ns < 0 ? NULL : &timeout, NULL) > 0 &&
+	    fds[1].revents != 0)
+		take_news(ingest);
+}
+
+static void *
+ingest_thread(void *context)
+{
+	struct ingest *ingest = context;
+	struct reason reason;
+
+	while (!atomic_load(&ingest->stopping)) {
+		if (ingest->broken)
+			recover(ingest);
+		if (!ingest->broken)
+			work(ingest);
+		sleep_until_needed(ingest);
+	}
+	if (!ingest->broken && ingest->batch_events > 0 &&
+	    commit(ingest, &reason) != 0)
+		log_error("store=failed reason=\"%s\"", reason.text);
+	return NULL;
+}
+
+static void
+ingest_free(struct ingest **ingest)
+{
+	join_free(&(*ingest)->join);
+	sources_free(&(*ingest)->sources);
+	watch_free(&(*ingest)->watch);
+	picture_free(&(*ingest)->picture);
+	if ((*ingest)->stop_fd >= 0)
+		close((*ingest)->stop_fd);
+	free(*ingest);
+	*ingest = NULL;
+}
+
+static int
+open_all(struct ingest *ingest, struct reason *reason)
+{
+	ingest->stop_fd = eventfd(0, EFD_CLOEXEC);
+	if (ingest->stop_fd < 0)
+		return reason_set_errno(reason, "eventfd");
+	ingest->watch = watch_open(ingest->settings.journal, reason);
+	if (ingest->watch == NULL)
+		return -1;
+	ingest->sources =
+	    sources_new(ingest->settings.journal, ingest->store, ingest->watch);
+	ingest->join = join_new(ingest->store, ingest->settings.stamp_wait_ns);
+	if (join_rebuild(ingest->join, now_ns(), reason) != 0)
+		return -1;
+	return sources_scan(ingest->sources, reason);
+}
+
+struct ingest *
+ingest_start(const struct ingest_settings *settings, struct store *store,
+    struct published *published, struct reason *reason)
+{
+	struct ingest *ingest = memory_zeroed(1, sizeof(*ingest));
+
+	ingest->settings = *settings;
+	ingest->store = store;
+	ingest->published = published;
+	picture_init(&ingest->picture);
+	if (open_all(ingest, reason) != 0) {
+		ingest_free(&ingest);
+		return NULL;
+	}
+	publish(ingest);
+	if (pthread_create(&ingest->thread, NULL, ingest_thread, ingest) != 0) {
+		reason_set(reason, "cannot start a thread");
+		ingest_free(&ingest);
+	}
+	return ingest;
+}
+
+void
+ingest_stop(struct ingest **ingest)
+{
+	static const uint64_t one = 1;
+
+	if (*ingest == NULL)
+		return;
+	atomic_store(&(*ingest)->stopping, true);
+	if (write((*ingest)->stop_fd, &one, sizeof(one)) < 0)
+		log_error("reason=\"cannot wake the ingest thread\"");
+	pthread_join((*ingest)->thread, NULL);
+	ingest_free(ingest);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ingest: the one thread that reads the journals and writes the store.
+ *
+ * Reads, joins, commits in batches, publishes, removes what was read. Sleeps
+ * when there is nothing to read. While the store cannot be written it tries
+ * again from time to time; nothing is lost by that, the journals wait.
+ */
+#ifndef EXPORTER_INGEST_H
+#define EXPORTER_INGEST_H
+
+#include <stdint.h>
+
+struct ingest;
+struct published;
+struct reason;
+struct store;
+
+struct ingest_settings {
+	const char *journal; /* directory of all journals */
+	int64_t commit_interval_ns;
+	int64_t commit_events;
+	int64_t stamp_wait_ns;
+};
+
+/* Copies the settings; borrows their string, the store and the published
+ * picture, which belong to the thread until ingest_stop(). NULL with a reason.
+ */
+struct ingest *ingest_start(const struct ingest_settings *settings,
+    struct store *store, struct published *published, struct reason *reason);
+
+/* Commits what was read, ends the thread and frees. NULL-safe. */
+void ingest_stop(struct ingest **ingest);
+
+#endif

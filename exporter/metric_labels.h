@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * metric_labels: the numbers of label values, by which label sets are counted.
+ *
+ * The words that belong to them are in metrics.c.
+ */
+#ifndef EXPORTER_METRIC_LABELS_H
+#define EXPORTER_METRIC_LABELS_H
+
+enum metric_source {
+	SOURCE_MILTER,
+	SOURCE_LMTP,
+	SOURCE_OPERATOR,
+	SOURCE_OTHER,
+	SOURCES
+};
+
+enum metric_added { ADDED_EXPANDED, ADDED_ABORTED, ADDED_UNJOINED, ADDITIONS };
+
+enum metric_outcome { OUTCOME_DELIVERED, OUTCOME_BOUNCED, OUTCOMES };
+
+/* Both labels of METRIC_OUTCOME_REVISIONS in one. */
+enum metric_revision {
+	REVISION_ABORTED_IN_FLIGHT,
+	REVISION_ABORTED_DELIVERED,
+	REVISION_BOUNCED_IN_FLIGHT,
+	REVISION_BOUNCED_DELIVERED
+};
+
+enum metric_result {
+	RESULT_DELIVERED,
+	RESULT_DEFERRED,
+	RESULT_BOUNCED,
+	RESULT_UNANSWERED,
+	RESULTS
+};
+
+enum metric_reject_class { REJECT_TEMPORARY, REJECT_PERMANENT, REJECTS };
+
+enum metric_unstamped {
+	UNSTAMPED_NO_STAMP,
+	UNSTAMPED_NO_MESSAGE,
+	UNSTAMPED_FOREIGN,
+	UNSTAMPED_REASONS
+};
+
+enum metric_milter_unstamped {
+	MILTER_UNSTAMPED_STOPPED,
+	MILTER_UNSTAMPED_DROPPED,
+	MILTER_UNSTAMPED_REFUSED,
+	MILTER_UNSTAMPED_REASONS
+};
+
+enum metric_dropped {
+	DROPPED_LIMIT,
+	DROPPED_ERROR,
+	DROPPED_MEMORY,
+	DROPPED_REASONS
+};
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* settings: the options of section [exporter]. */
+#ifndef EXPORTER_SETTINGS_H
+#define EXPORTER_SETTINGS_H
+
+#include "base/config.h"
+#include "base/daemon.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct endpoint;
+struct reason;
+
+struct exporter_settings {
+	struct daemon_settings daemon;
+	char *journal;
+	char *listen;
+	bool insecure_listen;
+	int64_t commit_interval_ns;
+	int64_t commit_events;
+	int64_t stamp_wait_ns;
+};
+
+extern const struct config_item exporter_items[];
+extern const size_t exporter_item_count;
+
+/* Reads `listen` and refuses to be reached from other machines unless
+ * insecure_listen says so. Returns 0, or -1. */
+int exporter_settings_endpoint(const struct exporter_settings *settings,
+    struct endpoint *endpoint_r, struct reason *reason);
+
+#endif

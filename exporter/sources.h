@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sources: read all journals in an order that respects cause and effect.
+ *
+ * Each directory in the directory of journals is a source. On one host a
+ * message's event is appended before its delivery can begin; so a record that
+ * is not ready by itself is held back, and its source with it, until every
+ * other source has been read to its end since that record was read. Not
+ * thread-safe.
+ */
+#ifndef EXPORTER_SOURCES_H
+#define EXPORTER_SOURCES_H
+
+#include "proto/journal_reader.h"
+#include "store/store.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct reason;
+struct sources;
+struct watch;
+
+/* All are borrowed. Nothing is read before sources_scan(). */
+struct sources *sources_new(
+    const char *directory, struct store *store, struct watch *watch);
+void sources_free(struct sources **sources);
+
+/* Finds the journals that are there, and watches and opens those that are new.
+ * Returns 0, or -1 when the directory cannot be read. One journal that cannot
+ * be used is logged and left out. */
+int sources_scan(struct sources *sources, struct reason *reason);
+
+/* Goes back to the store's lower bounds. Returns 0, or -1. */
+int sources_restart(struct sources *sources, struct reason *reason);
+
+/* A record to apply, and the damage that was stepped over on the way to it. */
+struct source_record {
+	const char *source;
+	const struct journal_record *record; /* NULL: only damage */
+	struct journal_damage damage;
+	struct journal_position damage_end;
+};
+
+bool source_record_is_damaged(const struct source_record *record);
+
+typedef bool sources_ready(void *context, const struct journal_record *record);
+
+/* Returns 1 with the next record, valid until the next call; 0 when every
+ * source has been read to its end. */
+int sources_next(struct sources *sources, sources_ready *ready, void *context,
+    struct source_record *record_r);
+
+/* Whether a source could not be read since the last sources_next() that
+ * returned 0; the reason is in the log. */
+bool sources_in_trouble(const struct sources *sources);
+
+/* Behind the last record returned, for each source; the array is the sources'.
+ */
+const struct source_position *sources_positions(
+    struct sources *sources, size_t *count_r);
+
+/* Removes the segments that lie behind the last records returned; to be called
+ * after they were committed. */
+void sources_remove_read(struct sources *sources);
+
+/* Sets the gauges about sources; see metric_index(). */
+void sources_gauges(struct sources *sources, int64_t *live);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * watch: be told when a journal grows, so that nobody has to look.
+ *
+ * inotify(7) on the directory of all journals and on each journal in it. One
+ * thread.
+ */
+#ifndef EXPORTER_WATCH_H
+#define EXPORTER_WATCH_H
+
+#include <stdbool.h>
+
+struct reason;
+struct watch;
+
+/* Watches for journals that appear in `directory` (copied). NULL with a reason
+ * when it does not exist or the system's limit is reached. */
+struct watch *watch_open(const char *directory, struct reason *reason);
+
+/* Watches the journal `name` in it; again and again is fine. Returns 0, or -1.
+ */
+int watch_add(struct watch *watch, const char *name, struct reason *reason);
+
+/* Readable when something happened. */
+int watch_fd(const struct watch *watch);
+
+/* Forgets what happened so far. Returns whether journals may have appeared. */
+bool watch_drain(struct watch *watch);
+
+void watch_free(struct watch **watch);
+
+#endif
