@@ -28,7 +28,12 @@
 
 /* No SMFIP_NR_ for commands: Postfix would keep them back and every phase would
  * collapse to nothing. */
-#define STEPS (SMFIP_NOBODY | SMFIP_NOEOH | SMFIP_NOUNKNOWN | SMFIP_RCPT_REJ)
+#define STEPS (SMFIP_NOBODY | SMFIP_NOUNKNOWN | SMFIP_RCPT_REJ)
+
+/* The end of the header is asked for only because libmilter would not answer
+ * the end of a message that has no header at all. Where the other side cannot
+ * do without replies, libmilter gives them for us. */
+#define UNREPLIED (SMFIP_NR_HDR | SMFIP_NR_EOH)
 
 /* Postfix sends a header with its value as one packet. */
 #define PACKET_BYTES_MAX (4u << 20)
@@ -44,8 +49,9 @@ static atomic_uint_least64_t sessions_begun;
 static atomic_uint_least64_t sessions_open;
 static atomic_bool failed;
 
-/* The macros we ask for, with the stage that Postfix sends them at. Not const
- * only because libmilter takes names as char *. */
+/* The macros we ask for, with the stage that Postfix sends them at. A stage's
+ * old ones stay until it sends new ones, hence "j", which it always has, at
+ * MAIL FROM. Not const only because libmilter takes names as char *. */
 static struct {
 	int stage;
 	enum session_fact fact; /* SESSION_FACTS: not a fact of the message */
@@ -54,6 +60,7 @@ static struct {
     {SMFIM_CONNECT, SESSION_DAEMON_NAME, "{daemon_name}"},
     {SMFIM_HELO, SESSION_TLS_VERSION, "{tls_version}"},
     {SMFIM_HELO, SESSION_TLS_CIPHER, "{cipher}"},
+    {SMFIM_ENVFROM, SESSION_FACTS, "j"},
     {SMFIM_ENVFROM, SESSION_QUEUE_ID, "i"},
     {SMFIM_ENVFROM, SESSION_SASL_METHOD, "{auth_type}"},
     {SMFIM_ENVFROM, SESSION_SASL_USER, "{auth_authen}"},
@@ -101,9 +108,7 @@ on_negotiate(SMFICTX *context, unsigned long actions, unsigned long steps,
     unsigned long *unused_3_r)
 {
 	*actions_r = ACTIONS & actions;
-	/* Where the other side cannot do without replies to headers, libmilter
-	 * gives them for us. */
-	*steps_r = (STEPS & steps) | SMFIP_NR_HDR;
+	*steps_r = (STEPS & steps) | UNREPLIED;
 	*unused_2_r = *unused_3_r = 0;
 	if (actions & SMFIF_SETSYMLIST)
 		for (int stage = SMFIM_CONNECT; stage <= SMFIM_EOM; stage++)
@@ -210,6 +215,12 @@ on_header(SMFICTX *context, char *name, char *value)
 	return SMFIS_NOREPLY;
 }
 
+static sfsistat
+on_eoh(SMFICTX *context)
+{
+	return SMFIS_NOREPLY;
+}
+
 /* From the last to the first: Postfix renumbers after each removal. */
 static void
 remove_stamps(SMFICTX *context, uint32_t count)
@@ -299,6 +310,7 @@ callbacks_register(const struct session_settings *settings,
 	    .xxfi_envfrom = on_mail,
 	    .xxfi_envrcpt = on_rcpt,
 	    .xxfi_header = on_header,
+	    .xxfi_eoh = on_eoh,
 	    .xxfi_eom = on_eom,
 	    .xxfi_abort = on_abort,
 	    .xxfi_close = on_close,

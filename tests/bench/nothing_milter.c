@@ -11,8 +11,8 @@
 
 #define ACTIONS (SMFIF_ADDHDRS | SMFIF_CHGHDRS | SMFIF_SETSYMLIST)
 #define STEPS                                                                  \
-	(SMFIP_NOBODY | SMFIP_NOEOH | SMFIP_NOUNKNOWN | SMFIP_RCPT_REJ |       \
-	    SMFIP_NR_HDR)
+	(SMFIP_NOBODY | SMFIP_NOUNKNOWN | SMFIP_RCPT_REJ | SMFIP_NR_HDR |      \
+	    SMFIP_NR_EOH)
 
 static struct {
 	int stage;
@@ -20,7 +20,7 @@ static struct {
 } macros[] = {
     {SMFIM_CONNECT, "{daemon_name}"},
     {SMFIM_HELO, "{tls_version} {cipher}"},
-    {SMFIM_ENVFROM, "i {auth_type} {auth_authen}"},
+    {SMFIM_ENVFROM, "j i {auth_type} {auth_authen}"},
     {SMFIM_ENVRCPT, "i {rcpt_mailer} {rcpt_host} {rcpt_addr}"},
     {SMFIM_DATA, "i"},
     {SMFIM_EOM, "i"},
@@ -65,6 +65,12 @@ on_header(SMFICTX *context, char *name, char *value)
 }
 
 static sfsistat
+on_eoh(SMFICTX *context)
+{
+	return SMFIS_NOREPLY;
+}
+
+static sfsistat
 on_nothing(SMFICTX *context)
 {
 	return SMFIS_CONTINUE;
@@ -95,6 +101,7 @@ main(int argc, char **argv)
 	    .xxfi_envfrom = on_arguments,
 	    .xxfi_envrcpt = on_arguments,
 	    .xxfi_header = on_header,
+	    .xxfi_eoh = on_eoh,
 	    .xxfi_eom = on_eom,
 	    .xxfi_abort = on_nothing,
 	    .xxfi_close = on_nothing,
