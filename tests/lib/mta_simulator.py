@@ -24,6 +24,7 @@ ACTIONS = 0x1ff
 STEPS = 0x1fffff
 
 NO_BODY, NO_EOH, NR_HEADER, RCPT_REJ = 0x10, 0x40, 0x80, 0x800
+NR_EOH = 0x40000
 REPLIED_COMMANDS = 0x1f000
 """NR_CONN, NR_HELO, NR_MAIL, NR_RCPT and NR_DATA: those must not be set."""
 
@@ -186,8 +187,18 @@ class MtaSession:
             return self
         return self._continue("L", _strings(name, value))
 
+    def _end_of_header(self):
+        if self.steps & NO_EOH:
+            return
+        if self.steps & NR_EOH:
+            self._event("N", b"", replied=False)
+        else:
+            self._continue("N", b"")
+
     def eom(self):
-        """Returns the list of changes: (kind, index, name, value)."""
+        """The end of the message, that of the header in front of it. Returns
+        the list of changes: (kind, index, name, value)."""
+        self._end_of_header()
         changes = []
         reply, data = self._event("E", b"")
         while reply in "imh":
