@@ -42,12 +42,13 @@ int64_t clock_day(int64_t wall_ns);
 
 #define CLOCK_TEXT_SIZE sizeof("2026-11-30T07:47:42.123456Z")
 
-/* Writes the UTC time in RFC 3339 form with six decimals, NUL-terminated.
- * Years outside 0000 to 9999 are written as their nearest bound. */
+/* Writes the UTC time in RFC 3339 form with six decimals, rounded down,
+ * NUL-terminated. Nanoseconds reach from 1677 to 2262. */
 void clock_format(int64_t wall_ns, char text_r[CLOCK_TEXT_SIZE]);
 
 /* Reads exactly what clock_format() writes, `size` bytes. Returns 0, or -1
- * when it is anything else (a wrong length, an impossible date). */
+ * when it is anything else: a wrong length, an impossible date, a year that
+ * nanoseconds do not reach. */
 int clock_parse(const char *text, unsigned long size, int64_t *wall_ns_r);
 
 #endif
