@@ -169,30 +169,30 @@ is_whole(const uint8_t *data, size_t size, const uint8_t **payload_r,
 
 int
 segment_header_read(const uint8_t *data, size_t size, struct arena *arena,
-    struct segment_header *header_r, size_t *header_bytes_r,
-    unsigned *damaged_r, struct reason *reason)
+    struct segment_header *header_r, struct segment_header_extent *extent_r,
+    struct reason *reason)
 {
 	const uint8_t *payload, *second;
 	size_t payload_size, second_size, copy_bytes;
 
-	*damaged_r = 0;
+	extent_r->damaged = 0;
 	if (is_whole(data, size, &payload, &payload_size)) {
 		copy_bytes = FRAME_HEADER_BYTES + payload_size;
 		if (size < 2 * copy_bytes)
 			return 0;
 		if (!is_whole(data + copy_bytes, size - copy_bytes, &second,
 			&second_size))
-			*damaged_r = 1;
+			extent_r->damaged = 1;
 	} else if (find_second_copy(data, size, &payload, &payload_size) == 0) {
 		copy_bytes = FRAME_HEADER_BYTES + payload_size;
-		*damaged_r = 1;
+		extent_r->damaged = 1;
 	} else if (size < 2 * SEGMENT_HEADER_COPY_MAX) {
 		return 0;
 	} else {
-		*damaged_r = 2;
+		extent_r->damaged = 2;
 		return reason_set(reason, "both copies of the header damaged");
 	}
-	*header_bytes_r = 2 * copy_bytes;
+	extent_r->bytes = 2 * copy_bytes;
 	if (segment_header_decode(
 		payload, payload_size, arena, header_r, reason) != 0)
 		return -1;

@@ -65,12 +65,18 @@ long segment_list(
 int segment_header_write(const struct segment_header *header,
     struct arena *scratch, struct buffer *out);
 
-/* Reads the header from the first `size` bytes of a segment. Returns 1 with
- * *header_bytes_r, where the records begin; 0 when more bytes are needed; -1
- * when both copies are damaged or the format is a newer one. *damaged_r counts
- * damaged copies. The header's strings live in `arena`. */
+/* How the header lies in a segment. */
+struct segment_header_extent {
+	size_t bytes;     /* both copies; where the records begin */
+	unsigned damaged; /* copies that are */
+};
+
+/* Reads the header from the first `size` bytes of a segment. Returns 1; 0 when
+ * more bytes are needed; -1 when both copies are damaged or the format is a
+ * newer one. extent_r->damaged is set in each case. The header's strings live
+ * in `arena`. */
 int segment_header_read(const uint8_t *data, size_t size, struct arena *arena,
-    struct segment_header *header_r, size_t *header_bytes_r,
-    unsigned *damaged_r, struct reason *reason);
+    struct segment_header *header_r, struct segment_header_extent *extent_r,
+    struct reason *reason);
 
 #endif

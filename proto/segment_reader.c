@@ -153,26 +153,24 @@ static int
 read_header(struct segment_reader *reader, bool final, struct reason *reason)
 {
 	struct reason why = {"an incomplete header"};
-	size_t header_bytes;
-	unsigned damaged;
+	struct segment_header_extent extent = {0, 0};
 	int result;
 
 	if (fill(reader, 0, 0, reason) != 0)
 		return -1;
 	arena_reset(reader->header_arena);
 	result = segment_header_read(reader->data, reader->data_size,
-	    reader->header_arena, &reader->header, &header_bytes, &damaged,
-	    &why);
+	    reader->header_arena, &reader->header, &extent, &why);
 	if (result == 0 && !final)
 		return 0;
-	reader->damage->headers += damaged;
+	reader->damage->headers += extent.damaged;
 	if (result == 1) {
-		if (damaged > 0)
+		if (extent.damaged > 0)
 			log_warn("segment=%s reason=a damaged header copy",
 			    reader->name);
 		reader->header_known = true;
-		if (reader->position.offset < header_bytes)
-			reader->position.offset = header_bytes;
+		if (reader->position.offset < extent.bytes)
+			reader->position.offset = extent.bytes;
 	} else if (reader->data_size > 0) {
 		give_up(reader, why.text);
 	} else {
