@@ -18,6 +18,9 @@
 
 #include "proto/segment.h"
 #include "store/record.h"
+#include "store/settings.h"
+#include "store/store_read.h"
+#include "store/store_write.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,16 +31,13 @@ struct reason;
 struct store;
 struct totals;
 
-struct store_settings {
-	char *directory;
-	int64_t queue_lifetime_ns; /* Postfix's maximal_queue_lifetime */
-};
-
-/* Opens or creates the store: control.db and the day files that may still be
- * written. `totals` (borrowed) is filled with the sums over all files. Returns
- * NULL with a reason when the directory cannot be used or another process
- * writes it. A damaged or newer day file is left alone, told in the log and
- * counted. */
+/* Opens or creates the store: control.db and the day files. `totals` (borrowed)
+ * is filled with the sums over all files. Returns NULL with a reason when the
+ * directory cannot be used, another process writes it, or a file in it was
+ * written by a newer version. A damaged file is set aside (NAME.damaged-N),
+ * told in the log and counted; a new one takes its place when there is
+ * something to write. Starts a thread for checkpoints, with all signals
+ * blocked. */
 struct store *store_open(const struct store_settings *settings,
     struct totals *totals, struct reason *reason);
 
@@ -66,116 +66,6 @@ bool day_file_has(struct day_file *file, const char *source,
 bool store_is_replay(
     struct store *store, const char *source, struct journal_position position);
 
-/* A message's place: its file and its row. */
-struct message_key {
-	struct day_file *file;
-	int64_t row;
-};
-
-/* Adds a message with its recipients in the states given by `states`, one for
- * each of event->recipients. Returns 0, or -1. */
-int store_add_message(struct day_file *file, const struct message_event *event,
-    const struct segment_header *segment, const enum recipient_state *states,
-    struct message_key *key_r, struct reason *reason);
-
-/* What the join may say of recipient `number`, which counts from 0 in the order
- * of the envelope, then as added. */
-struct recipient_change {
-	uint32_t number;
-	enum recipient_state state;
-	uint32_t attempts;
-	int64_t leg_row;       /* the delivery that decided; 0: none */
-	uint32_t leg_position; /* delivery_recipient.position in it */
-};
-
-/* Adds a recipient that was not in the envelope, as change->number, which must
- * be the next one. */
-int store_add_recipient(const struct message_key *key, const char *address,
-    const struct recipient_change *change, struct reason *reason);
-
-int store_change_recipient(const struct message_key *key,
-    const struct recipient_change *change, struct reason *reason);
-
-/* What is said of a leg besides its event. `message` is NULL for a leg without
- * a message, else in the leg's own file. */
-struct leg_verdict {
-	enum leg_state state;
-	const struct message_key *message;
-};
-
-/* Adds one part of a delivery to `file`. All parts of a delivery must be given
- * the same file. */
-int store_add_leg(struct day_file *file, const struct delivery_event *event,
-    const struct segment_header *segment, const struct leg_verdict *verdict,
-    int64_t *leg_row_r, struct reason *reason);
-
-/* Decides what was LEG_WAITING. */
-int store_settle_leg(struct day_file *file, int64_t leg_row,
-    const struct leg_verdict *verdict, struct reason *reason);
-
-/* What the join keeps of a message: enough to join deliveries to it. */
-struct open_recipient {
-	const char *address;
-	enum recipient_state state;
-	uint32_t attempts;
-	bool expected;
-	int64_t leg_row; /* the delivery that decided; 0: none */
-	uint32_t leg_position;
-};
-
-struct open_message {
-	struct message_key key;
-	struct uuid id;
-	const char *instance;
-	const char *queue_id;
-	enum message_ending ending;
-	struct stamp mail_at;
-	struct stamp eom_at;
-	uint8_t boot_id[CLOCK_BOOT_ID_BYTES];
-	struct open_recipient *recipients;
-	size_t recipient_count;
-};
-
-/* Finds a message by id in the file of the id's day and in odd.db. Returns 1
- * with *message_r in `arena`, 0 if there is none, -1. */
-int store_find_message(struct store *store, const struct uuid *id,
-    struct arena *arena, struct open_message *message_r, struct reason *reason);
-
-/* The newest message of `instance` with this queue id whose MAIL FROM is not
- * later than `before_wall_ns`, in the files that may still be written. */
-struct queue_id_key {
-	const char *instance;
-	const char *queue_id;
-	int64_t before_wall_ns;
-};
-
-int store_find_queue_id(struct store *store, const struct queue_id_key *key,
-    struct arena *arena, struct open_message *message_r, struct reason *reason);
-
-/* Whether part `part` of delivery `id` is in some writable file already.
- * Returns 1 with its file and row (either may be NULL), 0, or -1. */
-int store_has_leg(struct store *store, const struct uuid *id, uint32_t part,
-    struct message_key *leg_r, struct reason *reason);
-
-/* Calls `each` for every message with a recipient in flight in the writable
- * files: how the join's memory is rebuilt at start. `each` returns 0 to go on.
- */
-int store_each_open(struct store *store,
-    int (*each)(void *context, const struct open_message *message),
-    void *context, struct reason *reason);
-
-/* The same for every LEG_WAITING, with its whole event. */
-struct waiting_leg {
-	struct message_key key; /* the leg's file and row */
-	struct delivery_event event;
-	const char *instance;
-	uint8_t boot_id[CLOCK_BOOT_ID_BYTES];
-};
-
-int store_each_waiting(struct store *store,
-    int (*each)(void *context, const struct waiting_leg *leg), void *context,
-    struct reason *reason);
-
 /* Counter increases and histogram observations go to the file of their event
  * and become part of the totals at commit. Indices are those of totals_new().
  * `wall_ns` is when the thing measured was complete; it chooses minute and
@@ -201,8 +91,9 @@ void store_rollback(struct store *store);
 
 struct store_figures {
 	uint64_t files;
-	uint64_t bytes; /* all files with their WALs */
-	uint64_t damaged_files;
+	uint64_t bytes;          /* all files with their WALs */
+	uint64_t damaged_files;  /* set aside since the start */
+	uint64_t replaced_files; /* found removed or replaced by others */
 	uint64_t commits;
 	int64_t longest_commit_ns;
 };

@@ -27,7 +27,7 @@ CLI_SEES_OF_STORE = {"store/query.h", "store/timeline.h", "store/record.h"}
 BORROWED = (
     (r"ini\.h", r"base/config\.c", 1),
     (r"syslog\.h", r"base/log\.c", 1),
-    (r"xxhash\.h", r"proto/", 1),
+    (r"xxhash\.h", r"(proto|store)/", 2),
     (r"proto/event\.pb-c\.h", r"proto/event_codec\.c", 1),
     (r"protobuf-c/.*", r"proto/event_codec\.c", 1),
     (r"libmilter/.*", r"milter/", 1),

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * checkpoint: copy write-ahead logs into their files without holding up ingest.
+ *
+ * A thread of its own copies a log that has grown large, and empties the logs
+ * of files that nothing is written to any more. It sleeps while there is
+ * nothing to do. The functions belong to the ingest thread.
+ */
+#ifndef STORE_CHECKPOINT_H
+#define STORE_CHECKPOINT_H
+
+#include <stdbool.h>
+
+struct checkpoint;
+struct reason;
+
+/* Returns NULL with a reason when there can be no thread. */
+struct checkpoint *checkpoint_start(struct reason *reason);
+
+/* Says that a commit left `pages` in the log of the file at `path`. Returns
+ * true when the thread has copied nearly all of them: the ingest thread should
+ * copy the few that are left, for only a log copied to its end is begun anew.
+ */
+bool checkpoint_note(
+    struct checkpoint *checkpoint, const char *path, int pages);
+
+/* Ends the thread, after what it is doing. */
+void checkpoint_stop(struct checkpoint **checkpoint);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * control: control.db, the lower bounds of positions.
+ *
+ * It may lag behind the day files or vanish: then more is read again than need
+ * be, and found to be applied already. Ingest thread only.
+ */
+#ifndef STORE_CONTROL_H
+#define STORE_CONTROL_H
+
+#include "proto/segment.h"
+
+#include <stddef.h>
+
+struct control;
+struct reason;
+struct source_position;
+
+/* Opens or creates it; a damaged one is replaced by an empty one. Returns NULL
+ * with a reason. */
+struct control *control_open(const char *directory, struct reason *reason);
+
+struct journal_position control_bound(
+    const struct control *control, const char *source);
+
+/* Raises the bounds, in memory and then on disk; what cannot be written is
+ * told. */
+void control_raise(struct control *control,
+    const struct source_position *positions, size_t count);
+
+void control_close(struct control **control);
+
+#endif

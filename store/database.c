@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Connections to SQLite. Called by the writer on the ingest thread, by the
+ * checkpoint thread and by readers, each with connections of its own: SQLite's
+ * own locking is left out (NOMUTEX).
+ *
+ * No memory mapping: a file truncated by hand would be a SIGBUS. A file that
+ * SQLite has open must never be opened and closed by other means in the same
+ * process: closing it would drop SQLite's POSIX locks.
+ */
+#include "store/database.h"
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/memory.h"
+#include "base/reason.h"
+#include "base/text.h"
+
+#define BUSY_TIMEOUT_MS 5000
+#define CHECKPOINT_TIMEOUT_MS 20
+
+struct statement {
+	struct database *database;
+	sqlite3_stmt *handle;
+	int bound;
+};
+
+struct database {
+	sqlite3 *handle;
+	const char *const *sql;
+	unsigned count;
+	struct statement *statements;
+	int wal_pages;
+	enum database_failure failure;
+	struct reason reason;
+};
+
+static enum database_failure
+classify(int code)
+{
+	switch (code & 0xff) {
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+		return DATABASE_DAMAGED;
+	default:
+		return DATABASE_FAILED;
+	}
+}
+
+static int
+fail(struct database *database, int code)
+{
+	if (database->failure == DATABASE_FINE) {
+		database->failure = classify(code);
+		reason_set(&database->reason, "%s",
+		    database->handle != NULL ? sqlite3_errmsg(database->handle)
+					     : sqlite3_errstr(code));
+	}
+	return -1;
+}
+
+static int
+note_wal(void *context, sqlite3 *handle, const char *schema, int pages)
+{
+	struct database *database = context;
+
+	(void)handle;
+	(void)schema;
+	database->wal_pages = pages;
+	return SQLITE_OK;
+}
+
+static int
+configure(struct database *database)
+{
+	sqlite3_busy_timeout(database->handle, BUSY_TIMEOUT_MS);
+	sqlite3_extended_result_codes(database->handle, 1);
+	sqlite3_wal_hook(database->handle, note_wal, database);
+	return database_execute(database,
+	    "PRAGMA mmap_size = 0; PRAGMA trusted_schema = OFF;"
+	    "PRAGMA temp_store = MEMORY;");
+}
+
+struct database *
+database_open(const char *path, enum database_mode mode, const char *const *sql,
+    unsigned count, enum database_failure *failure_r, struct reason *reason)
+{
+	struct database *database = memory_zeroed(1, sizeof(*database));
+	int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
+		    (mode == DATABASE_WRITE ? SQLITE_OPEN_READWRITE
+					    : SQLITE_OPEN_READONLY);
+	int code = sqlite3_open_v2(path, &database->handle, flags, NULL);
+
+	database->sql = sql;
+	database->count = count;
+	database->statements =
+	    memory_zeroed(count, sizeof(*database->statements));
+	if (code == SQLITE_OK)
+		configure(database);
+	else
+		fail(database, code);
+	*failure_r = database->failure;
+	if (database->failure != DATABASE_FINE) {
+		reason_set(reason, "%s: %s", path, database->reason.text);
+		database_close(&database);
+	}
+	return database;
+}
+
+void
+database_close(struct database **database)
+{
+	if (*database == NULL)
+		return;
+	for (unsigned i = 0; i < (*database)->count; i++)
+		sqlite3_finalize((*database)->statements[i].handle);
+	sqlite3_close((*database)->handle);
+	free((*database)->statements);
+	free(*database);
+	*database = NULL;
+}
+
+int
+database_execute(struct database *database, const char *sql)
+{
+	int code;
+
+	if (database->failure != DATABASE_FINE)
+		return -1;
+	code = sqlite3_exec(database->handle, sql, NULL, NULL, NULL);
+	return code == SQLITE_OK ? 0 : fail(database, code);
+}
+
+int
+database_read_integer(
+    struct database *database, const char *sql, int64_t *value_r)
+{
+	sqlite3_stmt *query = NULL;
+	int code;
+
+	*value_r = 0;
+	if (database->failure != DATABASE_FINE)
+		return -1;
+	code = sqlite3_prepare_v2(database->handle, sql, -1, &query, NULL);
+	if (code == SQLITE_OK)
+		code = sqlite3_step(query);
+	if (code == SQLITE_ROW)
+		*value_r = sqlite3_column_int64(query, 0);
+	else if (code != SQLITE_DONE)
+		fail(database, code);
+	sqlite3_finalize(query);
+	return database->failure == DATABASE_FINE ? 0 : -1;
+}
+
+int
+database_keep_log(struct database *database)
+{
+	int persist = 1;
+	int code = sqlite3_file_control(
+	    database->handle, "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
+
+	return code == SQLITE_OK ? 0 : fail(database, code);
+}
+
+int
+database_set_up_writer(struct database *database, bool sync_each_commit)
+{
+	database_execute(database,
+	    "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;"
+	    "PRAGMA secure_delete = FAST; PRAGMA cache_size = -16384;");
+	database_execute(database, sync_each_commit
+				       ? "PRAGMA synchronous = FULL"
+				       : "PRAGMA synchronous = NORMAL");
+	/* The automatic checkpoint and the hook are one mechanism. */
+	sqlite3_wal_hook(database->handle, note_wal, database);
+	return database_keep_log(database);
+}
+
+int
+database_begin_write(struct database *database)
+{
+	return database_execute(database, "BEGIN IMMEDIATE");
+}
+
+int
+database_begin_read(struct database *database)
+{
+	return database_execute(database, "BEGIN");
+}
+
+int
+database_commit(struct database *database)
+{
+	return database_execute(database, "COMMIT");
+}
+
+void
+database_rollback(struct database *database)
+{
+	for (unsigned i = 0; i < database->count; i++)
+		sqlite3_reset(database->statements[i].handle);
+	if (!sqlite3_get_autocommit(database->handle))
+		sqlite3_exec(database->handle, "ROLLBACK", NULL, NULL, NULL);
+	database->failure = DATABASE_FINE;
+	database->reason.text[0] = '\0';
+}
+
+int
+database_check(const struct database *database, struct reason *reason)
+{
+	if (database->failure == DATABASE_FINE)
+		return 0;
+	return reason_set(reason, "%s: %s",
+	    sqlite3_db_filename(database->handle, "main"),
+	    database->reason.text);
+}
+
+enum database_failure
+database_failure(const struct database *database)
+{
+	return database->failure;
+}
+
+void
+database_damaged(struct database *database, const char *what)
+{
+	if (database->failure != DATABASE_FINE)
+		return;
+	database->failure = DATABASE_DAMAGED;
+	reason_set(&database->reason, "damaged %s", what);
+}
+
+int
+database_wal_pages(const struct database *database)
+{
+	return database->wal_pages;
+}
+
+int
+database_checkpoint(struct database *database, bool truncate)
+{
+	int mode =
+	    truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE;
+	int pages = 0, copied = 0;
+	int code;
+
+	sqlite3_busy_timeout(database->handle, CHECKPOINT_TIMEOUT_MS);
+	code = sqlite3_wal_checkpoint_v2(
+	    database->handle, "main", mode, &pages, &copied);
+	sqlite3_busy_timeout(database->handle, BUSY_TIMEOUT_MS);
+	return code == SQLITE_OK && copied == pages ? 0 : -1;
+}
+
+int
+database_changes(const struct database *database)
+{
+	return sqlite3_changes(database->handle);
+}
+
+int64_t
+database_last_row(const struct database *database)
+{
+	return sqlite3_last_insert_rowid(database->handle);
+}
+
+void
+database_release_memory(struct database *database)
+{
+	sqlite3_db_release_memory(database->handle);
+}
+
+struct statement *
+database_statement(struct database *database, unsigned number)
+{
+	struct statement *statement = &database->statements[number];
+	int code = SQLITE_OK;
+
+	statement->database = database;
+	statement->bound = 0;
+	if (database->failure != DATABASE_FINE)
+		return statement;
+	if (statement->handle == NULL)
+		code = sqlite3_prepare_v3(database->handle,
+		    database->sql[number], -1, SQLITE_PREPARE_PERSISTENT,
+		    &statement->handle, NULL);
+	else
+		sqlite3_reset(statement->handle);
+	if (code != SQLITE_OK)
+		fail(database, code);
+	return statement;
+}
+
+static bool
+is_fine(const struct statement *statement)
+{
+	return statement->database->failure == DATABASE_FINE;
+}
+
+static void
+bound(struct statement *statement, int code)
+{
+	if (code != SQLITE_OK)
+		fail(statement->database, code);
+}
+
+void
+bind_integer(struct statement *statement, int64_t value)
+{
+	int index = ++statement->bound;
+
+	if (is_fine(statement))
+		bound(statement,
+		    sqlite3_bind_int64(statement->handle, index, value));
+}
+
+void
+bind_null(struct statement *statement)
+{
+	int index = ++statement->bound;
+
+	if (is_fine(statement))
+		bound(statement, sqlite3_bind_null(statement->handle, index));
+}
+
+static bool
+is_utf8(const char *text, size_t size)
+{
+	size_t at = 0;
+
+	while (at < size) {
+		size_t character = text_character(text + at, size - at);
+
+		if (character == 0 || text[at] == '\0')
+			return false;
+		at += character;
+	}
+	return true;
+}
+
+void
+bind_text(struct statement *statement, const void *text, size_t size)
+{
+	int index;
+
+	if (text == NULL || !is_utf8(text, size)) {
+		bind_blob(statement, text, size);
+		return;
+	}
+	index = ++statement->bound;
+	if (is_fine(statement))
+		bound(statement, sqlite3_bind_text64(statement->handle, index,
+				     text, size, SQLITE_STATIC, SQLITE_UTF8));
+}
+
+void
+bind_string(struct statement *statement, const char *text)
+{
+	bind_text(statement, text, text != NULL ? strlen(text) : 0);
+}
+
+void
+bind_blob(struct statement *statement, const void *data, size_t size)
+{
+	int index = ++statement->bound;
+
+	if (is_fine(statement))
+		bound(statement, sqlite3_bind_blob64(statement->handle, index,
+				     data, size, SQLITE_STATIC));
+}
+
+int
+statement_step(struct statement *statement)
+{
+	int code;
+
+	if (!is_fine(statement)) {
+		sqlite3_reset(statement->handle);
+		return -1;
+	}
+	code = sqlite3_step(statement->handle);
+	if (code == SQLITE_ROW)
+		return 1;
+	if (code != SQLITE_DONE)
+		fail(statement->database, code);
+	sqlite3_reset(statement->handle);
+	return code == SQLITE_DONE ? 0 : -1;
+}
+
+void
+statement_end(struct statement *statement)
+{
+	sqlite3_reset(statement->handle);
+}
+
+int
+statement_run(struct statement *statement)
+{
+	int result = statement_step(statement);
+
+	if (result == 1)
+		statement_end(statement);
+	return result < 0 ? -1 : 0;
+}
+
+int64_t
+column_integer(struct statement *statement, int column)
+{
+	return sqlite3_column_int64(statement->handle, column);
+}
+
+bool
+column_is_null(struct statement *statement, int column)
+{
+	return sqlite3_column_type(statement->handle, column) == SQLITE_NULL;
+}
+
+const void *
+column_bytes(struct statement *statement, int column, size_t *size_r)
+{
+	const void *data = sqlite3_column_blob(statement->handle, column);
+
+	*size_r = (size_t)sqlite3_column_bytes(statement->handle, column);
+	return data;
+}
+
+char *
+column_string(struct statement *statement, int column, struct arena *arena)
+{
+	size_t size;
+	const void *data;
+
+	if (column_is_null(statement, column))
+		return NULL;
+	data = column_bytes(statement, column, &size);
+	return arena_string_sized(arena, size > 0 ? data : "", size);
+}

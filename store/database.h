@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * database: one connection to one SQLite file, and its prepared statements.
+ *
+ * Everything that the rest of the store knows of SQLite goes through here. The
+ * first failure sticks: later calls do nothing and say so, until
+ * database_rollback() or the end of a read. A connection belongs to one thread
+ * at a time.
+ */
+#ifndef STORE_DATABASE_H
+#define STORE_DATABASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct database;
+struct reason;
+struct statement;
+
+enum database_mode { DATABASE_WRITE, DATABASE_READ };
+
+/* What kind of failure sticks. */
+enum database_failure {
+	DATABASE_FINE,
+	DATABASE_DAMAGED, /* no database, or a damaged one */
+	DATABASE_FAILED   /* disk full, I/O, locked, ... : try again later */
+};
+
+/* The file must exist (an empty one is an empty database). `sql` are the
+ * `count` statements that will be asked for by number, prepared when first
+ * used; the array must outlive the connection. Returns NULL with a reason and
+ * *failure_r. */
+struct database *database_open(const char *path, enum database_mode mode,
+    const char *const *sql, unsigned count, enum database_failure *failure_r,
+    struct reason *reason);
+
+void database_close(struct database **database);
+
+/* Runs statements without results. Returns 0 or -1. */
+int database_execute(struct database *database, const char *sql);
+
+/* Runs a query whose answer is one number; no row reads as 0. Returns 0 or -1.
+ */
+int database_read_integer(
+    struct database *database, const char *sql, int64_t *value_r);
+
+/* Has the -wal and -shm files stay when the file is closed, so that readers
+ * without the right to create them can go on reading. Returns 0 or -1. */
+int database_keep_log(struct database *database);
+
+/* Makes the file write-ahead logged, and keeps its log. Each commit is on disk
+ * when it returns if `sync_each_commit`; otherwise a power cut may take the
+ * last ones. Returns 0 or -1. */
+int database_set_up_writer(struct database *database, bool sync_each_commit);
+
+int database_begin_write(struct database *database);
+int database_begin_read(struct database *database);
+int database_commit(struct database *database);
+
+/* Ends the transaction, if there is one, and forgets the failure. */
+void database_rollback(struct database *database);
+
+/* Returns 0 when nothing failed; else -1 with the reason. */
+int database_check(const struct database *database, struct reason *reason);
+enum database_failure database_failure(const struct database *database);
+
+/* Makes the connection fail with DATABASE_DAMAGED: for blobs that cannot be
+ * what was written. */
+void database_damaged(struct database *database, const char *what);
+
+/* Pages that the write-ahead log held after the last commit of this connection.
+ */
+int database_wal_pages(const struct database *database);
+
+/* Copies from the log into the file what can be copied without waiting;
+ * `truncate` also empties the log, waiting for readers no longer than ingest
+ * may stand still. Returns 0, or -1 when something is left. */
+int database_checkpoint(struct database *database, bool truncate);
+
+/* Rows that the last statement of this connection inserted or changed. */
+int database_changes(const struct database *database);
+
+/* The row that the last INSERT of this connection made. */
+int64_t database_last_row(const struct database *database);
+
+/* Gives back the memory of the page cache. */
+void database_release_memory(struct database *database);
+
+/* Statement `number`, ready to be bound from its first parameter on. */
+struct statement *database_statement(
+    struct database *database, unsigned number);
+
+/* Each binds the next parameter. Bytes are text if they are valid UTF-8 without
+ * NUL, a blob otherwise; NULL is NULL. What is pointed to must live until the
+ * statement was run. */
+void bind_integer(struct statement *statement, int64_t value);
+void bind_null(struct statement *statement);
+void bind_text(struct statement *statement, const void *text, size_t size);
+void bind_string(struct statement *statement, const char *text);
+void bind_blob(struct statement *statement, const void *data, size_t size);
+
+/* Returns 1 with a row, 0 at the end, -1. The statement is reset at the end and
+ * on failure; statement_end() does it earlier. */
+int statement_step(struct statement *statement);
+void statement_end(struct statement *statement);
+
+/* For statements without results. Returns 0 or -1. */
+int statement_run(struct statement *statement);
+
+/* Columns of the current row, from 0. Bytes live until the next step. */
+int64_t column_integer(struct statement *statement, int column);
+bool column_is_null(struct statement *statement, int column);
+const void *column_bytes(
+    struct statement *statement, int column, size_t *size_r);
+
+/* A copy in `arena`; NULL for NULL, or when the arena is full. */
+char *column_string(
+    struct statement *statement, int column, struct arena *arena);
+
+#endif

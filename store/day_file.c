@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A day file's life under its writer: created, opened, written in transactions,
+ * found replaced or damaged, closed. Called by store.c and day_write.c on the
+ * ingest thread.
+ */
+#include "store/day_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/reason.h"
+#include "store/database.h"
+#include "store/day_totals.h"
+#include "store/intern.h"
+#include "store/schema.h"
+#include "store/store.h"
+
+/* What one look at a message takes at most. */
+#define SCRATCH_BYTES (1 << 20)
+
+struct day_file *
+day_file_new(
+    const char *directory, int64_t day, const struct totals_names *names)
+{
+	struct day_file *file = memory_zeroed(1, sizeof(*file));
+
+	file->day = day;
+	file->path = layout_day_path(directory, day);
+	if (day != LAYOUT_ODD)
+		file->tables.start.wall_ns = day * CLOCK_NS_PER_DAY;
+	file->totals = day_totals_new(names);
+	file->scratch = arena_new(SCRATCH_BYTES);
+	if (file->scratch == NULL) {
+		log_error("reason=out of memory");
+		abort();
+	}
+	return file;
+}
+
+void
+day_file_free(struct day_file **file)
+{
+	if (*file == NULL)
+		return;
+	day_file_close(*file);
+	positions_clear(&(*file)->positions);
+	day_totals_free(&(*file)->totals);
+	arena_free(&(*file)->scratch);
+	free((*file)->path);
+	free(*file);
+	*file = NULL;
+}
+
+static void
+disconnect(struct day_file *file)
+{
+	intern_free(&file->tables.intern);
+	database_close(&file->tables.database);
+	file->in_transaction = false;
+}
+
+/* The file is not there any more. */
+static void
+forget(struct day_file *file)
+{
+	disconnect(file);
+	day_totals_discard(file->totals);
+	positions_clear(&file->positions);
+}
+
+void
+day_file_close(struct day_file *file)
+{
+	if (file->tables.database == NULL)
+		return;
+	database_checkpoint(file->tables.database, true);
+	disconnect(file);
+}
+
+static void
+set_aside(struct day_file *file, const char *why)
+{
+	struct reason reason;
+
+	forget(file);
+	file->set_aside++;
+	if (layout_set_aside(file->path, &reason) == 0)
+		log_error("file=%s reason=%s, set aside", file->path, why);
+	else
+		log_error("reason=%s", reason.text);
+}
+
+/* Makes sure that it is a day file of ours. Returns 0, or -1 with *damaged_r
+ * and a reason. */
+static int
+adopt(struct day_file *file, bool *damaged_r, struct reason *reason)
+{
+	struct database *database = file->tables.database;
+	enum schema_state state;
+
+	if (database_set_up_writer(database, true) == 0 &&
+	    schema_inspect(database, &state) == 0) {
+		if (state == SCHEMA_NEWER)
+			return reason_set(reason,
+			    "%s: written by a newer version of postlag",
+			    file->path);
+		if (state == SCHEMA_FOREIGN)
+			database_damaged(database, "file: not one of ours");
+		else if (state == SCHEMA_EMPTY)
+			schema_create(database, SCHEMA_DAY);
+	}
+	if (database_check(database, NULL) == 0) {
+		file->tables.intern = intern_new(database);
+		positions_clear(&file->positions);
+		positions_read(&file->positions, database, SQL_POSITIONS_READ);
+		day_totals_load(file->totals, &file->tables, NULL);
+	}
+	*damaged_r = database_failure(database) == DATABASE_DAMAGED;
+	return database_check(database, reason);
+}
+
+/* Opens what stands at the path. */
+static int
+connect_file(struct day_file *file, bool *damaged_r, struct reason *reason)
+{
+	enum database_failure failure;
+
+	file->identity = layout_identify(file->path);
+	file->tables.database = database_open(file->path, DATABASE_WRITE,
+	    day_sql, DAY_STATEMENTS, &failure, reason);
+	*damaged_r = failure == DATABASE_DAMAGED;
+	if (file->tables.database == NULL)
+		return -1;
+	if (adopt(file, damaged_r, reason) != 0) {
+		if (!*damaged_r)
+			disconnect(file);
+		return -1;
+	}
+	memset(&file->message_hint, 0, sizeof(file->message_hint));
+	memset(&file->leg_hint, 0, sizeof(file->leg_hint));
+	return 0;
+}
+
+static bool
+exists(const struct layout_identity *identity)
+{
+	return identity->inode != 0;
+}
+
+int
+day_file_open(struct day_file *file, bool create, struct totals *sums,
+    struct reason *reason)
+{
+	struct layout_identity found = layout_identify(file->path);
+	bool damaged = false;
+	struct reason why;
+
+	if (file->tables.database != NULL)
+		return 1;
+	if (exists(&found) && connect_file(file, &damaged, &why) != 0) {
+		if (!damaged)
+			return reason_set(reason, "%s", why.text);
+		set_aside(file, why.text);
+		found.inode = 0;
+	}
+	if (!exists(&found)) {
+		if (!create)
+			return 0;
+		if (layout_create(file->path, reason) != 0 ||
+		    connect_file(file, &damaged, reason) != 0)
+			return -1;
+	}
+	if (sums != NULL)
+		day_totals_load(file->totals, &file->tables, sums);
+	return 1;
+}
+
+static bool
+is_replaced(const struct day_file *file)
+{
+	struct layout_identity now = layout_identify(file->path);
+
+	return now.device != file->identity.device ||
+	       now.inode != file->identity.inode;
+}
+
+int
+day_file_begin(struct day_file *file, bool create, struct reason *reason)
+{
+	int opened;
+
+	if (file->in_transaction)
+		return 0;
+	if (file->tables.database != NULL && is_replaced(file)) {
+		forget(file);
+		file->replaced++;
+		log_error("file=%s reason=removed or replaced by somebody else",
+		    file->path);
+		return reason_set(
+		    reason, "%s: removed or replaced", file->path);
+	}
+	opened = day_file_open(file, create, NULL, reason);
+	if (opened == 0)
+		return reason_set(reason, "%s: removed", file->path);
+	if (opened < 0)
+		return -1;
+	database_begin_write(file->tables.database);
+	file->in_transaction = true;
+	if (database_check(file->tables.database, reason) == 0)
+		return 0;
+	day_file_rollback(file);
+	return -1;
+}
+
+int
+day_file_commit(struct day_file *file, const struct source_position *positions,
+    size_t count, struct reason *reason)
+{
+	struct database *database = file->tables.database;
+
+	day_totals_write(file->totals, &file->tables);
+	for (size_t i = 0; i < count; i++)
+		position_write(database, SQL_POSITION_WRITE,
+		    positions[i].source, positions[i].position);
+	database_commit(database);
+	if (database_check(database, reason) != 0)
+		return -1;
+	for (size_t i = 0; i < count; i++)
+		positions_raise(&file->positions, positions[i].source,
+		    positions[i].position);
+	file->in_transaction = false;
+	return 0;
+}
+
+void
+day_file_rollback(struct day_file *file)
+{
+	struct database *database = file->tables.database;
+	struct reason reason;
+	bool damaged;
+
+	day_totals_discard(file->totals);
+	if (database == NULL)
+		return;
+	damaged = database_failure(database) == DATABASE_DAMAGED;
+	if (database_check(database, &reason) == 0 && !file->in_transaction)
+		return;
+	file->in_transaction = false;
+	database_rollback(database);
+	intern_forget(file->tables.intern);
+	memset(&file->message_hint, 0, sizeof(file->message_hint));
+	memset(&file->leg_hint, 0, sizeof(file->leg_hint));
+	if (damaged)
+		set_aside(file, reason.text);
+}
+
+bool
+day_file_has(
+    struct day_file *file, const char *source, struct journal_position position)
+{
+	return journal_position_compare(
+		   position, positions_get(&file->positions, source)) <= 0;
+}
+
+void
+day_file_count(struct day_file *file, unsigned counter, uint64_t increase)
+{
+	day_totals_count(file->totals, counter, increase);
+}
+
+void
+day_file_observe(struct day_file *file, unsigned histogram, int64_t wall_ns,
+    int64_t value_ns)
+{
+	day_totals_observe(file->totals, histogram, wall_ns, value_ns);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * day_file: one day file as its writer has it: connection, transaction,
+ * positions, the batch's share.
+ *
+ * An object lives as long as its store: the join keeps pointers to it in the
+ * keys of open messages. Only its connection comes and goes. Ingest thread
+ * only.
+ */
+#ifndef STORE_DAY_FILE_H
+#define STORE_DAY_FILE_H
+
+#include "store/day_tables.h"
+#include "store/layout.h"
+#include "store/positions.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct arena;
+struct day_totals;
+struct reason;
+struct source_position;
+struct totals;
+struct totals_names;
+
+struct day_file {
+	int64_t day; /* or LAYOUT_ODD */
+	char *path;
+	struct day_tables tables; /* database is NULL while closed */
+	struct layout_identity identity;
+	bool in_transaction;
+	bool unpublished; /* committed, not yet in the sums */
+	struct positions positions;
+	struct day_totals *totals;
+	struct row_hint message_hint, leg_hint;
+	struct arena *scratch;
+	uint64_t set_aside; /* times that a damaged one was */
+	uint64_t replaced;
+};
+
+/* Of the store's directory; opens nothing. */
+struct day_file *day_file_new(
+    const char *directory, int64_t day, const struct totals_names *names);
+void day_file_free(struct day_file **file);
+
+/* Opens it unless it is open, and unless `sums` is NULL adds its totals there.
+ * A damaged file is set aside, told and counted, and is then absent. Returns 1;
+ * 0 when there is no file and `create` is false; -1 with a reason, also for one
+ * of a newer version. */
+int day_file_open(struct day_file *file, bool create, struct totals *sums,
+    struct reason *reason);
+
+/* Closes the connection, emptying its log if nobody else reads it. */
+void day_file_close(struct day_file *file);
+
+/* Begins a transaction unless there is one, in the file that now stands at the
+ * path. When that is not the one that was open, fails once: what the caller
+ * knows of the old file's rows is void. Returns 0, or -1 with a reason. */
+int day_file_begin(struct day_file *file, bool create, struct reason *reason);
+
+/* Writes the batch's share and the positions, and commits. Returns 0, or -1
+ * with a reason; day_file_rollback() is due then. */
+int day_file_commit(struct day_file *file,
+    const struct source_position *positions, size_t count,
+    struct reason *reason);
+
+/* Forgets the batch. A file that turned out to be damaged is set aside. */
+void day_file_rollback(struct day_file *file);
+
+#endif

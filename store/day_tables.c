@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How ids become rows. Called on whatever thread has the connection.
+ *
+ * A row number is the microsecond of the day at which the id was made, or the
+ * next free one behind it. So an id can only be in its own millisecond or, if
+ * that was crowded, in the unbroken run of rows behind it.
+ */
+#include "store/day_tables.h"
+
+#include <string.h>
+
+#include "store/database.h"
+
+#define NS_PER_US 1000
+#define US_PER_MS 1000
+
+static int64_t
+row_of_id(const struct uuid *id)
+{
+	int64_t wall_ns = uuid_wall_ns(id);
+
+	return (wall_ns - clock_day(wall_ns) * CLOCK_NS_PER_DAY) / NS_PER_US;
+}
+
+int64_t
+day_first_row(
+    const struct row_hint *hint, const struct uuid *id, int64_t wall_ns)
+{
+	int64_t row = row_of_id(id);
+	int64_t beyond_ms_us = (wall_ns - uuid_wall_ns(id)) / NS_PER_US;
+
+	/* The id has milliseconds only. */
+	if (beyond_ms_us > 0 && beyond_ms_us < US_PER_MS)
+		row += beyond_ms_us;
+	if (row == 0)
+		row = 1;
+	if (row >= hint->taken_from && row < hint->free_from)
+		row = hint->free_from;
+	return row;
+}
+
+void
+day_row_taken(struct row_hint *hint, int64_t first, int64_t row)
+{
+	if (first != hint->free_from)
+		hint->taken_from = first;
+	hint->free_from = row + 1;
+}
+
+int
+day_find_id(struct day_tables *tables, enum day_sql scan, const struct uuid *id,
+    int64_t *row_r)
+{
+	struct statement *rows = database_statement(tables->database, scan);
+	int64_t next = row_of_id(id), row;
+	int64_t end = next + US_PER_MS;
+	int found = 0, more = 1;
+	const void *bytes;
+	size_t size;
+
+	bind_integer(rows, next);
+	while (found == 0 && (more = statement_step(rows)) == 1) {
+		row = column_integer(rows, 0);
+		if (row >= end && row != next)
+			break;
+		next = row + 1;
+		bytes = column_bytes(rows, 1, &size);
+		if (size == UUID_BYTES && memcmp(bytes, id, size) == 0) {
+			*row_r = row;
+			found = 1;
+		}
+	}
+	statement_end(rows);
+	return more < 0 ? -1 : found;
+}
+
+int64_t
+day_recipient_key(int64_t message_row, uint32_t number)
+{
+	return message_row << RECIPIENT_BITS | number;
+}

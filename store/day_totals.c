@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Counters, classic histograms and histogram cells of one day file. Called by
+ * day_file on the ingest thread.
+ *
+ * Of a batch only the observations are kept, sixteen bytes each, and sorted
+ * into cells when it is written: a batch may spread over any number of minutes
+ * when the exporter catches up, so dense histograms would have no bound.
+ */
+#include "store/day_totals.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "store/database.h"
+#include "store/day_tables.h"
+#include "store/histogram.h"
+#include "store/packed.h"
+#include "store/totals_writer.h"
+
+#define NS_PER_MINUTE (60 * CLOCK_NS_PER_SECOND)
+#define MINUTES_PER_HOUR 60
+
+struct observation {
+	int64_t value_ns;
+	uint32_t minute; /* since 1970 */
+	uint32_t histogram;
+};
+
+struct day_totals {
+	const struct totals_names *names;
+	uint64_t *counters; /* the batch's */
+	struct histogram_total *loaded, *added;
+	int64_t *series; /* numbers in the file; 0: not looked up yet */
+	struct observation *observations;
+	size_t observation_count, observation_capacity;
+	struct histogram minute, hour; /* scratch */
+	bool dirty;
+};
+
+struct day_totals *
+day_totals_new(const struct totals_names *names)
+{
+	struct day_totals *totals = memory_zeroed(1, sizeof(*totals));
+	size_t histograms = names->histogram_count;
+
+	totals->names = names;
+	totals->counters =
+	    memory_zeroed(names->counter_count, sizeof(*totals->counters));
+	totals->loaded = memory_zeroed(histograms, sizeof(*totals->loaded));
+	totals->added = memory_zeroed(histograms, sizeof(*totals->added));
+	totals->series = memory_zeroed(histograms, sizeof(*totals->series));
+	histogram_init(&totals->minute);
+	histogram_init(&totals->hour);
+	return totals;
+}
+
+void
+day_totals_free(struct day_totals **totals)
+{
+	if (*totals == NULL)
+		return;
+	free((*totals)->counters);
+	free((*totals)->loaded);
+	free((*totals)->added);
+	free((*totals)->series);
+	free((*totals)->observations);
+	free(*totals);
+	*totals = NULL;
+}
+
+static void
+clear_batch(struct day_totals *totals)
+{
+	const struct totals_names *names = totals->names;
+
+	memset(totals->counters, 0,
+	    names->counter_count * sizeof(*totals->counters));
+	memset(
+	    totals->added, 0, names->histogram_count * sizeof(*totals->added));
+	totals->observation_count = 0;
+	totals->dirty = false;
+}
+
+void
+day_totals_discard(struct day_totals *totals)
+{
+	clear_batch(totals);
+	memset(totals->series, 0,
+	    totals->names->histogram_count * sizeof(*totals->series));
+}
+
+/* The index of a name among `count`, or `count`. */
+static size_t
+find_name(const char *const *names, size_t count, const void *text, size_t size)
+{
+	size_t i = 0;
+
+	while (i < count &&
+	       (strlen(names[i]) != size || memcmp(names[i], text, size) != 0))
+		i++;
+	return i;
+}
+
+static void
+load_counters(
+    struct day_totals *totals, struct day_tables *tables, uint64_t *counters_r)
+{
+	const struct totals_names *names = totals->names;
+	struct statement *rows =
+	    database_statement(tables->database, SQL_COUNTERS_READ);
+	const void *text;
+	size_t size, i;
+
+	while (statement_step(rows) == 1) {
+		text = column_bytes(rows, 0, &size);
+		i = find_name(
+		    names->counters, names->counter_count, text, size);
+		if (i < names->counter_count)
+			counters_r[i] = (uint64_t)column_integer(rows, 1);
+	}
+	statement_end(rows);
+}
+
+static void
+load_histogram(struct statement *row, struct histogram_total *total_r)
+{
+	struct packed_reader reader = {0};
+
+	total_r->count = (uint64_t)column_integer(row, 1);
+	total_r->sum_ns = column_integer(row, 2);
+	reader.data = column_bytes(row, 3, &reader.size);
+	for (unsigned i = 0; i <= TOTALS_BUCKETS; i++)
+		total_r->buckets[i] = packed_unsigned(&reader);
+}
+
+static void
+load_histograms(struct day_totals *totals, struct day_tables *tables)
+{
+	const struct totals_names *names = totals->names;
+	struct statement *rows =
+	    database_statement(tables->database, SQL_TOTALS_READ);
+	const void *text;
+	size_t size, i;
+
+	while (statement_step(rows) == 1) {
+		text = column_bytes(rows, 0, &size);
+		i = find_name(
+		    names->histograms, names->histogram_count, text, size);
+		if (i < names->histogram_count)
+			load_histogram(rows, &totals->loaded[i]);
+	}
+	statement_end(rows);
+}
+
+void
+day_totals_load(
+    struct day_totals *totals, struct day_tables *tables, struct totals *sums)
+{
+	const struct totals_names *names = totals->names;
+	uint64_t *counters =
+	    memory_zeroed(names->counter_count, sizeof(*counters));
+
+	day_totals_discard(totals);
+	memset(totals->loaded, 0,
+	    names->histogram_count * sizeof(*totals->loaded));
+	load_counters(totals, tables, counters);
+	load_histograms(totals, tables);
+	if (sums != NULL && database_check(tables->database, NULL) == 0) {
+		totals_begin(sums);
+		totals_add(sums, counters, totals->loaded);
+		totals_end(sums);
+	}
+	free(counters);
+}
+
+void
+day_totals_count(struct day_totals *totals, unsigned counter, uint64_t increase)
+{
+	totals->counters[counter] += increase;
+	totals->dirty = true;
+}
+
+static uint32_t
+minute_of(int64_t wall_ns)
+{
+	int64_t minute = wall_ns / NS_PER_MINUTE;
+
+	if (minute < 0)
+		return 0;
+	return minute > UINT32_MAX ? UINT32_MAX : (uint32_t)minute;
+}
+
+void
+day_totals_observe(struct day_totals *totals, unsigned histogram,
+    int64_t wall_ns, int64_t value_ns)
+{
+	if (totals->observation_count == totals->observation_capacity) {
+		totals->observation_capacity =
+		    2 * totals->observation_capacity + 64;
+		totals->observations = memory_resize(totals->observations,
+		    totals->observation_capacity,
+		    sizeof(*totals->observations));
+	}
+	totals->observations[totals->observation_count++] =
+	    (struct observation){.value_ns = value_ns,
+		.minute = minute_of(wall_ns),
+		.histogram = histogram};
+	histogram_total_observe(&totals->added[histogram], value_ns);
+	totals->dirty = true;
+}
+
+static int64_t
+series_number(
+    struct day_totals *totals, struct day_tables *tables, size_t histogram)
+{
+	const char *name = totals->names->histograms[histogram];
+	struct statement *statement;
+
+	if (totals->series[histogram] != 0)
+		return totals->series[histogram];
+	statement = database_statement(tables->database, SQL_SERIES_FIND);
+	bind_string(statement, name);
+	if (statement_step(statement) == 1)
+		totals->series[histogram] = column_integer(statement, 0);
+	statement_end(statement);
+	if (totals->series[histogram] == 0) {
+		statement =
+		    database_statement(tables->database, SQL_SERIES_ADD);
+		bind_string(statement, name);
+		if (statement_run(statement) == 0)
+			totals->series[histogram] =
+			    database_last_row(tables->database);
+	}
+	return totals->series[histogram];
+}
+
+static void
+write_counters(struct day_totals *totals, struct day_tables *tables)
+{
+	const struct totals_names *names = totals->names;
+
+	for (size_t i = 0; i < names->counter_count; i++) {
+		struct statement *add;
+
+		if (totals->counters[i] == 0)
+			continue;
+		add = database_statement(tables->database, SQL_COUNTER_ADD);
+		bind_string(add, names->counters[i]);
+		bind_integer(add, (int64_t)totals->counters[i]);
+		statement_run(add);
+	}
+}
+
+static void
+write_histogram(
+    struct day_totals *totals, struct day_tables *tables, size_t histogram)
+{
+	struct histogram_total sum = totals->loaded[histogram];
+	int64_t series = series_number(totals, tables, histogram);
+	struct buffer buckets = {0};
+	struct packed_writer writer = {.out = &buckets};
+	struct statement *write;
+
+	histogram_total_add(&sum, &totals->added[histogram]);
+	for (unsigned i = 0; i <= TOTALS_BUCKETS; i++)
+		packed_put_unsigned(&writer, sum.buckets[i]);
+	write = database_statement(tables->database, SQL_TOTAL_WRITE);
+	bind_integer(write, series);
+	bind_integer(write, (int64_t)sum.count);
+	bind_integer(write, sum.sum_ns);
+	bind_blob(write, buckets.data, buckets.size);
+	statement_run(write);
+	buffer_free(&buckets);
+}
+
+static void
+write_histograms(struct day_totals *totals, struct day_tables *tables)
+{
+	for (size_t i = 0; i < totals->names->histogram_count; i++) {
+		if (totals->added[i].count > 0)
+			write_histogram(totals, tables, i);
+	}
+}
+
+/* Which cells: minutes or hours. */
+struct cell_table {
+	enum day_sql read, write;
+};
+
+static const struct cell_table minutes = {SQL_MINUTE_READ, SQL_MINUTE_WRITE};
+static const struct cell_table hours = {SQL_HOUR_READ, SQL_HOUR_WRITE};
+
+static void
+read_cell(struct day_tables *tables, const struct cell_table *table,
+    int64_t series, uint32_t time, struct histogram *cell)
+{
+	struct statement *read =
+	    database_statement(tables->database, table->read);
+	const void *data;
+	size_t size;
+
+	bind_integer(read, series);
+	bind_integer(read, time);
+	if (statement_step(read) == 1) {
+		cell->count += (uint64_t)column_integer(read, 0);
+		cell->sum_ns += column_integer(read, 1);
+		data = column_bytes(read, 2, &size);
+		if (histogram_decode(cell, data, size) != 0)
+			database_damaged(tables->database, "histogram");
+	}
+	statement_end(read);
+}
+
+/* Adds `cell` to what the file has, and empties it. */
+static void
+write_cell(struct day_tables *tables, const struct cell_table *table,
+    int64_t series, uint32_t time, struct histogram *cell)
+{
+	struct buffer cells = {0};
+	struct statement *write;
+
+	if (cell->count == 0)
+		return;
+	read_cell(tables, table, series, time, cell);
+	histogram_encode(cell, &cells);
+	write = database_statement(tables->database, table->write);
+	bind_integer(write, series);
+	bind_integer(write, time);
+	bind_integer(write, (int64_t)cell->count);
+	bind_integer(write, cell->sum_ns);
+	bind_blob(write, cells.data, cells.size);
+	statement_run(write);
+	buffer_free(&cells);
+	histogram_clear(cell);
+}
+
+static int
+by_cell(const void *left, const void *right)
+{
+	const struct observation *a = left, *b = right;
+
+	if (a->histogram != b->histogram)
+		return a->histogram < b->histogram ? -1 : 1;
+	return (a->minute > b->minute) - (a->minute < b->minute);
+}
+
+static void
+write_cells(struct day_totals *totals, struct day_tables *tables)
+{
+	const struct observation *at = totals->observations;
+	const struct observation *end = at + totals->observation_count;
+
+	qsort(totals->observations, totals->observation_count, sizeof(*at),
+	    by_cell);
+	for (; at < end; at++) {
+		uint32_t histogram = at->histogram;
+		uint32_t hour = at->minute / MINUTES_PER_HOUR;
+		bool last = at + 1 == end || at[1].histogram != histogram;
+		int64_t series = series_number(totals, tables, histogram);
+
+		histogram_observe(&totals->minute, at->value_ns);
+		histogram_observe(&totals->hour, at->value_ns);
+		if (last || at[1].minute != at->minute)
+			write_cell(tables, &minutes, series, at->minute,
+			    &totals->minute);
+		if (last || at[1].minute / MINUTES_PER_HOUR != hour)
+			write_cell(tables, &hours, series, hour, &totals->hour);
+	}
+}
+
+bool
+day_totals_is_dirty(const struct day_totals *totals)
+{
+	return totals->dirty;
+}
+
+void
+day_totals_write(struct day_totals *totals, struct day_tables *tables)
+{
+	if (!totals->dirty)
+		return;
+	write_counters(totals, tables);
+	write_histograms(totals, tables);
+	if (totals->observation_count > 0)
+		write_cells(totals, tables);
+	histogram_clear(&totals->minute);
+	histogram_clear(&totals->hour);
+}
+
+void
+day_totals_publish(struct day_totals *totals, struct totals *sums)
+{
+	if (!totals->dirty)
+		return;
+	totals_add(sums, totals->counters, totals->added);
+	for (size_t i = 0; i < totals->names->histogram_count; i++)
+		histogram_total_add(&totals->loaded[i], &totals->added[i]);
+	clear_batch(totals);
+}

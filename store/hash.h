@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* hash: where strings are looked for. No state, any thread. */
+#ifndef STORE_HASH_H
+#define STORE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What queue ids and Message-IDs are indexed by on disk: 32 bits, the same on
+ * every machine. Different strings may have the same. */
+int64_t hash_for_index(const char *text);
+
+/* For tables in memory. */
+uint64_t hash_bytes(const void *data, size_t size, uint64_t seed);
+
+#endif

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Dictionaries of a file. Called by whoever reads or writes its rows, on that
+ * connection's thread.
+ *
+ * What was seen lately is kept in a table of fixed size, where a newcomer takes
+ * the place of whoever had its slot: nothing to search, nothing to evict, and
+ * senders who never repeat cost nothing but misses. Slots hold the string
+ * itself, for equal hashes can be made.
+ */
+#include "store/intern.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/memory.h"
+#include "store/database.h"
+#include "store/hash.h"
+#include "store/schema.h"
+
+#define SLOTS 4096
+#define SLOT_STRING_MAX 200
+
+struct slot {
+	enum intern_kind kind;
+	int64_t number; /* 0: empty */
+	size_t size;
+	char *text;
+};
+
+struct intern {
+	struct database *database;
+	struct slot slots[SLOTS];
+	/* The last origin: nearly always the next one too. */
+	int64_t origin;
+	char *origin_instance;
+	uint8_t origin_boot_id[CLOCK_BOOT_ID_BYTES];
+};
+
+/* How a kind is found, added and read. */
+static const struct {
+	enum day_sql find, add, read;
+} statements[INTERN_KINDS] = {
+    [INTERN_DOMAIN] = {SQL_DOMAIN_FIND, SQL_DOMAIN_ADD, SQL_DOMAIN_READ},
+    [INTERN_HOST] = {SQL_HOST_FIND, SQL_HOST_ADD, SQL_HOST_READ},
+    [INTERN_TEXT] = {SQL_TEXT_FIND, SQL_TEXT_ADD, SQL_TEXT_READ},
+    [INTERN_ADDRESS] = {SQL_ADDRESS_FIND, SQL_ADDRESS_ADD, SQL_ADDRESS_READ},
+};
+
+struct intern *
+intern_new(struct database *database)
+{
+	struct intern *intern = memory_zeroed(1, sizeof(*intern));
+
+	intern->database = database;
+	return intern;
+}
+
+void
+intern_forget(struct intern *intern)
+{
+	for (size_t i = 0; i < SLOTS; i++) {
+		free(intern->slots[i].text);
+		intern->slots[i].text = NULL;
+		intern->slots[i].number = 0;
+	}
+	free(intern->origin_instance);
+	intern->origin_instance = NULL;
+	intern->origin = 0;
+}
+
+void
+intern_free(struct intern **intern)
+{
+	if (*intern == NULL)
+		return;
+	intern_forget(*intern);
+	free(*intern);
+	*intern = NULL;
+}
+
+static struct slot *
+slot_for(
+    struct intern *intern, enum intern_kind kind, const char *text, size_t size)
+{
+	return &intern->slots[hash_bytes(text, size, kind) % SLOTS];
+}
+
+static void
+remember(struct slot *slot, enum intern_kind kind, const char *text,
+    size_t size, int64_t number)
+{
+	if (number == 0 || size > SLOT_STRING_MAX)
+		return;
+	slot->text = memory_resize(slot->text, size, 1);
+	memcpy(slot->text, text, size);
+	slot->size = size;
+	slot->kind = kind;
+	slot->number = number;
+}
+
+/* What identifies an entry. Of an address, `text` is the local part. */
+struct key {
+	enum intern_kind kind;
+	int64_t domain; /* of addresses; 0: none */
+	const char *text;
+	size_t size;
+};
+
+static struct statement *
+bind_key(struct intern *intern, enum day_sql sql, const struct key *key)
+{
+	struct statement *statement = database_statement(intern->database, sql);
+
+	if (key->kind == INTERN_ADDRESS)
+		bind_integer(statement, key->domain);
+	bind_text(statement, key->text, key->size);
+	return statement;
+}
+
+/* Looks into the file's table, and adds to it if `add`. */
+static int64_t
+look_up(struct intern *intern, const struct key *key, bool add)
+{
+	struct statement *statement =
+	    bind_key(intern, statements[key->kind].find, key);
+	int64_t number = 0;
+
+	if (statement_step(statement) == 1)
+		number = column_integer(statement, 0);
+	statement_end(statement);
+	if (number != 0 || !add)
+		return number;
+	statement = bind_key(intern, statements[key->kind].add, key);
+	return statement_run(statement) == 0
+		   ? database_last_row(intern->database)
+		   : 0;
+}
+
+static int64_t number_of(struct intern *intern, enum intern_kind kind,
+    const char *text, size_t size, bool add);
+
+static int64_t
+number_of_address(
+    struct intern *intern, const char *text, size_t size, bool add)
+{
+	const char *at = memrchr(text, '@', size);
+	struct key key = {.kind = INTERN_ADDRESS, .text = text, .size = size};
+
+	if (at != NULL) {
+		key.size = (size_t)(at - text);
+		key.domain = number_of(
+		    intern, INTERN_DOMAIN, at + 1, size - key.size - 1, add);
+		if (key.domain == 0)
+			return 0;
+	}
+	return look_up(intern, &key, add);
+}
+
+static int64_t
+number_of(struct intern *intern, enum intern_kind kind, const char *text,
+    size_t size, bool add)
+{
+	const struct key key = {.kind = kind, .text = text, .size = size};
+	struct slot *slot = slot_for(intern, kind, text, size);
+	int64_t number;
+
+	if (slot->number != 0 && slot->kind == kind && slot->size == size &&
+	    memcmp(slot->text, text, size) == 0)
+		return slot->number;
+	if (kind == INTERN_ADDRESS)
+		number = number_of_address(intern, text, size, add);
+	else
+		number = look_up(intern, &key, add);
+	remember(slot, kind, text, size, number);
+	return number;
+}
+
+int64_t
+intern_sized(
+    struct intern *intern, enum intern_kind kind, const char *text, size_t size)
+{
+	return text != NULL ? number_of(intern, kind, text, size, true) : 0;
+}
+
+int64_t
+intern_string(struct intern *intern, enum intern_kind kind, const char *text)
+{
+	return intern_sized(
+	    intern, kind, text, text != NULL ? strlen(text) : 0);
+}
+
+int64_t
+intern_find(
+    struct intern *intern, enum intern_kind kind, const char *text, size_t size)
+{
+	return number_of(intern, kind, text, size, false);
+}
+
+/* Address rows have a second column, the domain, NULL when there is no @. */
+static char *
+join_address(struct statement *statement, struct arena *arena)
+{
+	size_t local, domain;
+	const void *text = column_bytes(statement, 0, &local);
+	const void *domain_text = column_bytes(statement, 1, &domain);
+	char *address = arena_alloc(arena, local + domain + 2);
+
+	if (address == NULL)
+		return NULL;
+	if (local > 0)
+		memcpy(address, text, local);
+	if (column_is_null(statement, 1))
+		return address;
+	address[local] = '@';
+	if (domain > 0)
+		memcpy(address + local + 1, domain_text, domain);
+	return address;
+}
+
+char *
+intern_read(struct intern *intern, enum intern_kind kind, int64_t number,
+    struct arena *arena)
+{
+	struct statement *statement;
+	char *text = NULL;
+	int found;
+
+	if (number == 0)
+		return NULL;
+	statement = database_statement(intern->database, statements[kind].read);
+	bind_integer(statement, number);
+	found = statement_step(statement);
+	if (found == 0)
+		database_damaged(intern->database, "dictionary");
+	if (found == 1 && kind == INTERN_ADDRESS)
+		text = join_address(statement, arena);
+	else if (found == 1)
+		text = column_string(statement, 0, arena);
+	statement_end(statement);
+	return text;
+}
+
+static int64_t
+look_up_origin(struct intern *intern, const char *instance,
+    const uint8_t *boot_id, enum day_sql sql)
+{
+	struct statement *statement = database_statement(intern->database, sql);
+	int64_t number = 0;
+
+	bind_blob(statement, boot_id, CLOCK_BOOT_ID_BYTES);
+	bind_string(statement, instance);
+	if (statement_step(statement) == 1)
+		number = column_integer(statement, 0);
+	else if (sql == SQL_ORIGIN_ADD)
+		number = database_last_row(intern->database);
+	statement_end(statement);
+	return number;
+}
+
+int64_t
+intern_origin(struct intern *intern, const char *instance,
+    const uint8_t boot_id[CLOCK_BOOT_ID_BYTES])
+{
+	int64_t number;
+
+	if (instance == NULL)
+		instance = "";
+	if (intern->origin != 0 &&
+	    strcmp(intern->origin_instance, instance) == 0 &&
+	    memcmp(intern->origin_boot_id, boot_id, CLOCK_BOOT_ID_BYTES) == 0)
+		return intern->origin;
+	number = look_up_origin(intern, instance, boot_id, SQL_ORIGIN_FIND);
+	if (number == 0)
+		number =
+		    look_up_origin(intern, instance, boot_id, SQL_ORIGIN_ADD);
+	free(intern->origin_instance);
+	intern->origin_instance = memory_string(instance);
+	memcpy(intern->origin_boot_id, boot_id, CLOCK_BOOT_ID_BYTES);
+	intern->origin = number;
+	return number;
+}
+
+char *
+intern_read_origin(struct intern *intern, int64_t number, struct arena *arena,
+    uint8_t boot_id_r[CLOCK_BOOT_ID_BYTES])
+{
+	struct statement *statement =
+	    database_statement(intern->database, SQL_ORIGIN_READ);
+	const void *boot_id;
+	char *instance = NULL;
+	size_t size;
+
+	bind_integer(statement, number);
+	if (statement_step(statement) == 1) {
+		boot_id = column_bytes(statement, 0, &size);
+		if (size == CLOCK_BOOT_ID_BYTES)
+			memcpy(boot_id_r, boot_id, size);
+		instance = column_string(statement, 1, arena);
+	} else {
+		database_damaged(intern->database, "origin");
+	}
+	statement_end(statement);
+	return instance;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * intern: strings that come back often, kept once a file and known by number.
+ *
+ * One object belongs to one connection. It remembers what it saw lately, within
+ * a fixed amount of memory. Number 0 stands for no string (NULL). Failures
+ * stick to the connection.
+ */
+#ifndef STORE_INTERN_H
+#define STORE_INTERN_H
+
+#include "base/clock.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct database;
+struct intern;
+
+enum intern_kind {
+	INTERN_DOMAIN,
+	INTERN_HOST, /* names and addresses of machines */
+	INTERN_TEXT,
+	INTERN_ADDRESS, /* of mail, split at its last @ */
+	INTERN_KINDS
+};
+
+struct intern *intern_new(struct database *database);
+void intern_free(struct intern **intern);
+
+/* Forgets what it remembers: after a rollback it may never have been. */
+void intern_forget(struct intern *intern);
+
+/* The number of a string, which is added if it is new. */
+int64_t intern_string(
+    struct intern *intern, enum intern_kind kind, const char *text);
+int64_t intern_sized(struct intern *intern, enum intern_kind kind,
+    const char *text, size_t size);
+
+/* The number of a string that is there, or 0. */
+int64_t intern_find(struct intern *intern, enum intern_kind kind,
+    const char *text, size_t size);
+
+/* The string of a number, in `arena`; NULL for 0. A number that the file does
+ * not know makes it a damaged one. */
+char *intern_read(struct intern *intern, enum intern_kind kind, int64_t number,
+    struct arena *arena);
+
+/* Where an event comes from: the instance and its boot. */
+int64_t intern_origin(struct intern *intern, const char *instance,
+    const uint8_t boot_id[CLOCK_BOOT_ID_BYTES]);
+char *intern_read_origin(struct intern *intern, int64_t number,
+    struct arena *arena, uint8_t boot_id_r[CLOCK_BOOT_ID_BYTES]);
+
+#endif

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Packs and unpacks messages. Called by the writer on the ingest thread, by
+ * readers on theirs.
+ *
+ * Stamps in a message's blob begin with MAIL FROM, relative to the file's
+ * midnight; those in recipients' blobs are relative to MAIL FROM.
+ */
+#include "store/message_row.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "proto/segment.h"
+#include "store/database.h"
+#include "store/day_tables.h"
+#include "store/hash.h"
+#include "store/intern.h"
+#include "store/packed_fields.h"
+
+#define FIELD(tag, kind, member)                                               \
+	{                                                                      \
+		tag, kind, offsetof(struct message_event, member)              \
+	}
+
+static const struct packed_field fields[] = {
+    FIELD(1, FIELD_UINT32, ending),
+    FIELD(2, FIELD_UINT32, phase),
+    FIELD(3, FIELD_UINT64, session),
+    FIELD(4, FIELD_UINT32, sequence),
+    FIELD(5, FIELD_UINT32, forged_stamps),
+    FIELD(6, FIELD_UINT64, declared_bytes),
+    FIELD(7, FIELD_HOST, client_name),
+    FIELD(8, FIELD_UINT32, client_port),
+    FIELD(9, FIELD_HOST, helo),
+    FIELD(10, FIELD_TEXT, daemon_name),
+    FIELD(11, FIELD_TEXT, tls_version),
+    FIELD(12, FIELD_TEXT, tls_cipher),
+    FIELD(13, FIELD_TEXT, sasl_method),
+    FIELD(14, FIELD_ADDRESS, sasl_user),
+    FIELD(15, FIELD_UINT32, recipients_omitted),
+    FIELD(16, FIELD_TEXT, run),
+    FIELD(17, FIELD_UUID, previous),
+};
+
+static const struct packed_table table = {
+    fields, sizeof(fields) / sizeof(fields[0])};
+
+_Static_assert(sizeof(enum message_ending) == sizeof(uint32_t) &&
+		   sizeof(enum message_phase) == sizeof(uint32_t),
+    "enums are packed as uint32_t");
+
+#define STAMPS 7
+
+/* In the order of the blob: MAIL FROM first, for message_row_brief(). */
+static void
+list_stamps(struct message_event *event, struct stamp *stamps_r[STAMPS])
+{
+	stamps_r[0] = &event->mail_at;
+	stamps_r[1] = &event->helo_at;
+	stamps_r[2] = &event->connect_at;
+	stamps_r[3] = &event->data_at;
+	stamps_r[4] = &event->content_at;
+	stamps_r[5] = &event->eom_at;
+	stamps_r[6] = &event->end_at;
+}
+
+/* A Message-ID <local@domain> as the number of its domain and its local part;
+ * any other as 0 and itself. */
+static int64_t
+split_message_id(struct day_tables *tables, const char *message_id,
+    const char **local_r, size_t *local_size_r)
+{
+	size_t size = message_id != NULL ? strlen(message_id) : 0;
+	const char *at = size > 0 ? memrchr(message_id, '@', size) : NULL;
+
+	*local_r = message_id;
+	*local_size_r = size;
+	if (at == NULL || message_id[0] != '<' || message_id[size - 1] != '>')
+		return 0;
+	*local_r = message_id + 1;
+	*local_size_r = (size_t)(at - message_id) - 1;
+	return intern_sized(tables->intern, INTERN_DOMAIN, at + 1,
+	    size - (size_t)(at - message_id) - 2);
+}
+
+static char *
+join_message_id(struct day_tables *tables, int64_t domain,
+    struct statement *statement, int column, struct arena *arena)
+{
+	struct buffer text = {0};
+	const char *domain_text;
+	const void *local;
+	char *message_id;
+	size_t size;
+
+	if (domain == 0)
+		return column_string(statement, column, arena);
+	domain_text = intern_read(tables->intern, INTERN_DOMAIN, domain, arena);
+	local = column_bytes(statement, column, &size);
+	buffer_append_string(&text, "<");
+	if (size > 0)
+		buffer_append(&text, local, size);
+	buffer_append_string(&text, "@");
+	buffer_append_string(&text, domain_text != NULL ? domain_text : "");
+	buffer_append_string(&text, ">");
+	message_id = arena_string_sized(arena, text.data, text.size);
+	buffer_free(&text);
+	return message_id;
+}
+
+static void
+bind_hash(struct statement *statement, const char *text)
+{
+	if (text != NULL)
+		bind_integer(statement, hash_for_index(text));
+	else
+		bind_null(statement);
+}
+
+static void
+pack(struct day_tables *tables, const struct message_event *event,
+    struct buffer *out)
+{
+	struct packed_writer writer = {.out = out, .last = tables->start};
+	struct message_event copy = *event;
+	struct stamp *stamps[STAMPS];
+
+	list_stamps(&copy, stamps);
+	packed_put_stamps(&writer, (const struct stamp *const *)stamps, STAMPS);
+	packed_put_fields(&writer, tables, &table, event);
+}
+
+/* What goes into the columns. */
+struct columns {
+	const struct message_event *event;
+	int64_t message_id_domain;
+	const char *message_id_local;
+	size_t message_id_local_size;
+	int64_t origin;
+	int64_t client;
+	int64_t sender;
+	struct buffer packed;
+};
+
+static void
+fill_columns(struct day_tables *tables, const struct message_event *event,
+    const struct segment_header *segment, struct columns *columns_r)
+{
+	struct intern *intern = tables->intern;
+
+	*columns_r = (struct columns){.event = event};
+	columns_r->message_id_domain = split_message_id(tables,
+	    event->message_id, &columns_r->message_id_local,
+	    &columns_r->message_id_local_size);
+	columns_r->origin =
+	    intern_origin(intern, segment->instance, segment->boot_id);
+	columns_r->client =
+	    intern_string(intern, INTERN_HOST, event->client_address);
+	columns_r->sender =
+	    intern_string(intern, INTERN_ADDRESS, event->sender);
+	pack(tables, event, &columns_r->packed);
+}
+
+static int
+insert(struct day_tables *tables, const struct columns *columns, int64_t row)
+{
+	const struct message_event *event = columns->event;
+	struct statement *add =
+	    database_statement(tables->database, SQL_MESSAGE_ADD);
+
+	bind_integer(add, row);
+	bind_blob(add, event->id.bytes, UUID_BYTES);
+	bind_hash(add, event->queue_id);
+	bind_string(add, event->queue_id);
+	bind_hash(add, event->message_id);
+	if (columns->message_id_domain != 0)
+		bind_integer(add, columns->message_id_domain);
+	else
+		bind_null(add);
+	bind_text(
+	    add, columns->message_id_local, columns->message_id_local_size);
+	bind_integer(add, columns->origin);
+	bind_integer(add, columns->client);
+	bind_integer(add, columns->sender);
+	bind_blob(add, columns->packed.data, columns->packed.size);
+	return statement_run(add);
+}
+
+int64_t
+message_row_add(struct day_tables *tables, const struct message_event *event,
+    const struct segment_header *segment, struct row_hint *hint)
+{
+	int64_t first = day_first_row(hint, &event->id, event->mail_at.wall_ns);
+	int64_t row = first;
+	struct columns columns;
+
+	fill_columns(tables, event, segment, &columns);
+	while (insert(tables, &columns, row) == 0 &&
+	       database_changes(tables->database) == 0)
+		row++;
+	buffer_free(&columns.packed);
+	day_row_taken(hint, first, row);
+	return row;
+}
+
+/* Columns of SQL_MESSAGE_READ. */
+enum {
+	COLUMN_ROW,
+	COLUMN_ID,
+	COLUMN_QUEUE_ID,
+	COLUMN_MESSAGE_ID_DOMAIN,
+	COLUMN_MESSAGE_ID_LOCAL,
+	COLUMN_ORIGIN,
+	COLUMN_CLIENT,
+	COLUMN_SENDER,
+	COLUMN_PACKED
+};
+
+static struct statement *
+find_row(struct day_tables *tables, int64_t row, int *found_r)
+{
+	struct statement *read =
+	    database_statement(tables->database, SQL_MESSAGE_READ);
+
+	bind_integer(read, row);
+	*found_r = statement_step(read);
+	return read;
+}
+
+static void
+get_id(struct statement *read, struct uuid *id_r)
+{
+	size_t size;
+	const void *id = column_bytes(read, COLUMN_ID, &size);
+
+	if (size == UUID_BYTES)
+		memcpy(id_r, id, size);
+}
+
+static void
+get_packed(struct day_tables *tables, struct statement *read,
+    struct arena *arena, struct message_event *event)
+{
+	struct packed_reader reader = {.last = tables->start};
+	struct stamp *stamps[STAMPS];
+
+	reader.data = column_bytes(read, COLUMN_PACKED, &reader.size);
+	list_stamps(event, stamps);
+	packed_stamps(&reader, stamps, STAMPS);
+	if (arena != NULL)
+		packed_get_fields(&reader, tables, &table, arena, event);
+	if (reader.failed)
+		database_damaged(tables->database, "message");
+}
+
+int
+message_row_brief(struct day_tables *tables, int64_t row, struct arena *arena,
+    struct message_brief *brief_r)
+{
+	struct message_event event = {0};
+	struct intern *intern = tables->intern;
+	struct statement *read;
+	int found;
+
+	memset(brief_r, 0, sizeof(*brief_r));
+	read = find_row(tables, row, &found);
+	if (found == 1) {
+		get_id(read, &brief_r->id);
+		get_packed(tables, read, NULL, &event);
+		brief_r->mail_at = event.mail_at;
+		brief_r->queue_id = column_string(read, COLUMN_QUEUE_ID, arena);
+		brief_r->message_id = join_message_id(tables,
+		    column_integer(read, COLUMN_MESSAGE_ID_DOMAIN), read,
+		    COLUMN_MESSAGE_ID_LOCAL, arena);
+		brief_r->sender = intern_read(intern, INTERN_ADDRESS,
+		    column_integer(read, COLUMN_SENDER), arena);
+	}
+	statement_end(read);
+	return database_check(tables->database, NULL) != 0 ? -1 : found;
+}
+
+int
+message_row_read(struct day_tables *tables, int64_t row, struct arena *arena,
+    struct message_record *record_r)
+{
+	struct message_event *event = &record_r->event;
+	struct intern *intern = tables->intern;
+	struct statement *read;
+	int found;
+
+	memset(record_r, 0, sizeof(*record_r));
+	read = find_row(tables, row, &found);
+	if (found == 1) {
+		get_id(read, &event->id);
+		get_packed(tables, read, arena, event);
+		event->queue_id = column_string(read, COLUMN_QUEUE_ID, arena);
+		event->message_id = join_message_id(tables,
+		    column_integer(read, COLUMN_MESSAGE_ID_DOMAIN), read,
+		    COLUMN_MESSAGE_ID_LOCAL, arena);
+		event->client_address = intern_read(intern, INTERN_HOST,
+		    column_integer(read, COLUMN_CLIENT), arena);
+		event->sender = intern_read(intern, INTERN_ADDRESS,
+		    column_integer(read, COLUMN_SENDER), arena);
+		record_r->instance = intern_read_origin(intern,
+		    column_integer(read, COLUMN_ORIGIN), arena,
+		    record_r->boot_id);
+	}
+	statement_end(read);
+	return database_check(tables->database, NULL) != 0 ? -1 : found;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * message_row: message events as rows of a day file, and back.
+ *
+ * Failures stick to the connection: callers look once, at the end. Called on
+ * the thread that has it.
+ */
+#ifndef STORE_MESSAGE_ROW_H
+#define STORE_MESSAGE_ROW_H
+
+#include "store/record.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct day_tables;
+struct row_hint;
+struct segment_header;
+
+/* Adds the event without its recipients. Returns its row. */
+int64_t message_row_add(struct day_tables *tables,
+    const struct message_event *event, const struct segment_header *segment,
+    struct row_hint *hint);
+
+/* What a leg repeats of its message: compared when it is packed. */
+struct message_brief {
+	struct uuid id;
+	struct stamp mail_at;
+	const char *queue_id;
+	const char *message_id;
+	const char *sender;
+};
+
+/* Returns 1, 0 when there is no such row, or -1. */
+int message_row_brief(struct day_tables *tables, int64_t row,
+    struct arena *arena, struct message_brief *brief_r);
+
+/* A message without recipients and legs. Returns 1, 0 or -1. */
+int message_row_read(struct day_tables *tables, int64_t row,
+    struct arena *arena, struct message_record *record_r);
+
+#endif

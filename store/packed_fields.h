@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * packed_fields: the members of a struct as tagged values; what was not
+ * supplied takes no room.
+ *
+ * A table says which member has which tag. Tags are numbers on disk: append,
+ * never renumber. Tags that a table does not know are skipped.
+ */
+#ifndef STORE_PACKED_FIELDS_H
+#define STORE_PACKED_FIELDS_H
+
+#include "store/packed.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct day_tables;
+
+enum field_kind {
+	FIELD_UINT32,  /* and enums */
+	FIELD_UINT64,  /* and int64_t that are rarely negative */
+	FIELD_HOST,    /* const char *, interned */
+	FIELD_TEXT,    /* const char *, interned */
+	FIELD_ADDRESS, /* const char *, interned */
+	FIELD_STRING,  /* const char *, in place */
+	FIELD_UUID     /* struct uuid, in place */
+};
+
+struct packed_field {
+	unsigned tag; /* from 1 */
+	enum field_kind kind;
+	size_t offset;
+};
+
+struct packed_table {
+	const struct packed_field *fields;
+	size_t count;
+};
+
+void packed_put_fields(struct packed_writer *writer, struct day_tables *tables,
+    const struct packed_table *table, const void *from);
+
+/* Strings go to `arena`. Members whose tags are absent stay as they are. */
+void packed_get_fields(struct packed_reader *reader, struct day_tables *tables,
+    const struct packed_table *table, struct arena *arena, void *to);
+
+#endif

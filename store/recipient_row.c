@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Packs and unpacks recipients. Called by the writer on the ingest thread, by
+ * readers on theirs.
+ */
+#include "store/recipient_row.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "store/database.h"
+#include "store/day_tables.h"
+#include "store/intern.h"
+#include "store/packed.h"
+#include "store/reply_row.h"
+
+enum { IS_EXPECTED = 1, HAS_REJECT_DSN = 2, HAS_REJECT_TEXT = 4 };
+
+#define POSITION_NONE (-1)
+
+/* While no leg decided, the column holds the message's row: as wide a number as
+ * the leg's will be, so that the row does not grow and full pages need not be
+ * split when it is delivered. */
+static void
+bind_leg(struct statement *statement, int64_t message_row,
+    const struct recipient_row *recipient)
+{
+	bool decided = recipient->leg_row != 0;
+
+	bind_integer(statement, decided ? recipient->leg_row : message_row);
+	bind_integer(statement,
+	    decided ? (int64_t)recipient->leg_position : POSITION_NONE);
+}
+
+static void
+pack(struct day_tables *tables, const struct stamp *mail_at,
+    const struct recipient_row *recipient, struct buffer *out)
+{
+	struct packed_writer writer = {.out = out, .last = *mail_at};
+	const struct stamp *rcpt_at = &recipient->rcpt_at;
+	unsigned flags = 0;
+
+	if (recipient->expected)
+		flags |= IS_EXPECTED;
+	if (recipient->reject_dsn != NULL)
+		flags |= HAS_REJECT_DSN;
+	if (recipient->reject_text != NULL)
+		flags |= HAS_REJECT_TEXT;
+	packed_put_unsigned(&writer, flags);
+	packed_put_stamps(&writer, &rcpt_at, 1);
+	if (recipient->reject_dsn != NULL)
+		packed_put_unsigned(
+		    &writer, (uint64_t)intern_string(tables->intern,
+				 INTERN_TEXT, recipient->reject_dsn));
+	if (recipient->reject_text != NULL)
+		reply_row_put_text(&writer, tables, recipient->reject_text,
+		    recipient->address);
+}
+
+void
+recipient_row_add(struct day_tables *tables,
+    const struct recipient_owner *owner, const struct recipient_row *recipient)
+{
+	struct buffer packed = {0};
+	int64_t address =
+	    intern_string(tables->intern, INTERN_ADDRESS, recipient->address);
+	struct statement *add;
+
+	pack(tables, &owner->mail_at, recipient, &packed);
+	add = database_statement(tables->database, SQL_RECIPIENT_ADD);
+	bind_integer(add, day_recipient_key(owner->row, recipient->number));
+	bind_integer(add, address);
+	bind_integer(add, recipient->state);
+	bind_integer(add, recipient->attempts);
+	bind_leg(add, owner->row, recipient);
+	bind_blob(add, packed.data, packed.size);
+	statement_run(add);
+	buffer_free(&packed);
+}
+
+void
+recipient_row_change(struct day_tables *tables, int64_t message_row,
+    const struct recipient_row *recipient)
+{
+	struct statement *change =
+	    database_statement(tables->database, SQL_RECIPIENT_CHANGE);
+
+	bind_integer(change, recipient->state);
+	bind_integer(change, recipient->attempts);
+	bind_leg(change, message_row, recipient);
+	bind_integer(change, day_recipient_key(message_row, recipient->number));
+	statement_run(change);
+}
+
+static void
+unpack(struct day_tables *tables, const struct stamp *mail_at,
+    struct packed_reader *reader, struct arena *arena,
+    struct recipient_row *recipient)
+{
+	struct stamp *rcpt_at = &recipient->rcpt_at;
+	uint64_t flags = packed_unsigned(reader);
+
+	reader->last = *mail_at;
+	packed_stamps(reader, &rcpt_at, 1);
+	recipient->expected = (flags & IS_EXPECTED) != 0;
+	if (flags & HAS_REJECT_DSN)
+		recipient->reject_dsn = intern_read(tables->intern, INTERN_TEXT,
+		    (int64_t)packed_unsigned(reader), arena);
+	if (flags & HAS_REJECT_TEXT)
+		recipient->reject_text =
+		    reply_row_text(reader, tables, recipient->address, arena);
+	if (reader->failed)
+		database_damaged(tables->database, "recipient");
+}
+
+/* Columns as in SQL_RECIPIENTS_READ. */
+static void
+read_row(struct day_tables *tables, const struct recipient_owner *owner,
+    struct statement *rows, struct arena *arena,
+    struct recipient_row *recipient)
+{
+	struct packed_reader reader = {0};
+	int64_t position = column_integer(rows, 5);
+
+	recipient->number =
+	    (uint32_t)(column_integer(rows, 0) & RECIPIENT_NUMBER_MAX);
+	recipient->address = intern_read(
+	    tables->intern, INTERN_ADDRESS, column_integer(rows, 1), arena);
+	recipient->state = (enum recipient_state)column_integer(rows, 2);
+	recipient->attempts = (uint32_t)column_integer(rows, 3);
+	if (position != POSITION_NONE) {
+		recipient->leg_row = column_integer(rows, 4);
+		recipient->leg_position = (uint32_t)position;
+	}
+	reader.data = column_bytes(rows, 6, &reader.size);
+	unpack(tables, &owner->mail_at, &reader, arena, recipient);
+}
+
+int
+recipient_rows_read(struct day_tables *tables,
+    const struct recipient_owner *owner, struct arena *arena,
+    struct recipient_row **recipients_r, size_t *count_r)
+{
+	struct statement *rows =
+	    database_statement(tables->database, SQL_RECIPIENTS_READ);
+	struct recipient_row *recipient;
+
+	*recipients_r = NULL;
+	*count_r = 0;
+	bind_integer(rows, day_recipient_key(owner->row, 0));
+	bind_integer(rows, day_recipient_key(owner->row + 1, 0));
+	while (statement_step(rows) == 1) {
+		recipient = arena_append(
+		    arena, recipients_r, count_r, sizeof(*recipient));
+		if (recipient == NULL)
+			break;
+		read_row(tables, owner, rows, arena, recipient);
+	}
+	statement_end(rows);
+	if (arena_failed(arena))
+		return -1;
+	return database_check(tables->database, NULL);
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * SQL, all of it. Data, and the two functions that look at or make a file.
+ *
+ * A message's row number is the microsecond of its UTC day in which its id was
+ * made, moved on to the next free one: rows lie in the order of time without a
+ * column or index for it, and an id is found by its own time. A recipient's is
+ * the message's shifted by 20 bits plus its number. Queue ids and Message-IDs
+ * are found by a 32-bit hash.
+ */
+#include "store/schema.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "store/database.h"
+
+static const char day_tables[] =
+    "CREATE TABLE domain(id INTEGER PRIMARY KEY, text ANY NOT NULL UNIQUE)"
+    " STRICT;"
+    "CREATE TABLE address(id INTEGER PRIMARY KEY, domain INTEGER NOT NULL,"
+    " local ANY NOT NULL, UNIQUE(domain, local)) STRICT;"
+    "CREATE TABLE host(id INTEGER PRIMARY KEY, text ANY NOT NULL UNIQUE)"
+    " STRICT;"
+    "CREATE TABLE text(id INTEGER PRIMARY KEY, text ANY NOT NULL UNIQUE)"
+    " STRICT;"
+    "CREATE TABLE origin(id INTEGER PRIMARY KEY, boot_id BLOB NOT NULL,"
+    " instance ANY NOT NULL, UNIQUE(boot_id, instance)) STRICT;"
+
+    "CREATE TABLE message(row INTEGER PRIMARY KEY, id BLOB NOT NULL,"
+    " queue_hash INTEGER, queue_id ANY, message_id_hash INTEGER,"
+    " message_id_domain INTEGER, message_id_local ANY, origin INTEGER NOT NULL,"
+    " client INTEGER NOT NULL, sender INTEGER NOT NULL, packed BLOB NOT NULL)"
+    " STRICT;"
+    "CREATE INDEX message_queue_id ON message(queue_hash)"
+    " WHERE queue_hash IS NOT NULL;"
+    "CREATE INDEX message_message_id ON message(message_id_hash)"
+    " WHERE message_id_hash IS NOT NULL;"
+
+    /* position: which recipient of the leg decided; -1: none did. */
+    "CREATE TABLE recipient(key INTEGER PRIMARY KEY, address INTEGER NOT NULL,"
+    " state INTEGER NOT NULL, attempts INTEGER NOT NULL, leg INTEGER NOT NULL,"
+    " position INTEGER NOT NULL, packed BLOB NOT NULL) STRICT;"
+    "CREATE INDEX recipient_in_flight ON recipient(state) WHERE state = 0;"
+
+    /* queue_hash and message_id_hash only where the message's do not find it.
+     */
+    "CREATE TABLE leg(row INTEGER PRIMARY KEY, id BLOB NOT NULL,"
+    " state INTEGER NOT NULL, message INTEGER, queue_hash INTEGER,"
+    " message_id_hash INTEGER, origin INTEGER NOT NULL, packed BLOB NOT NULL)"
+    " STRICT;"
+    "CREATE INDEX leg_message ON leg(message) WHERE message IS NOT NULL;"
+    "CREATE INDEX leg_waiting ON leg(state) WHERE state = 0;"
+    "CREATE INDEX leg_queue_id ON leg(queue_hash)"
+    " WHERE queue_hash IS NOT NULL;"
+    "CREATE INDEX leg_message_id ON leg(message_id_hash)"
+    " WHERE message_id_hash IS NOT NULL;"
+    "CREATE TABLE leg_part(leg INTEGER NOT NULL, part INTEGER NOT NULL,"
+    " packed BLOB NOT NULL, PRIMARY KEY(leg, part)) STRICT, WITHOUT ROWID;"
+
+    "CREATE TABLE position(source ANY PRIMARY KEY, segment INTEGER NOT NULL,"
+    " offset INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
+    "CREATE TABLE counter(name TEXT PRIMARY KEY, value INTEGER NOT NULL)"
+    " STRICT, WITHOUT ROWID;"
+    "CREATE TABLE series(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)"
+    " STRICT;"
+    "CREATE TABLE total(series INTEGER PRIMARY KEY, count INTEGER NOT NULL,"
+    " sum_ns INTEGER NOT NULL, buckets BLOB NOT NULL) STRICT;"
+    "CREATE TABLE minute(series INTEGER NOT NULL, time INTEGER NOT NULL,"
+    " count INTEGER NOT NULL, sum_ns INTEGER NOT NULL, cells BLOB NOT NULL,"
+    " PRIMARY KEY(series, time)) STRICT, WITHOUT ROWID;"
+    "CREATE TABLE hour(series INTEGER NOT NULL, time INTEGER NOT NULL,"
+    " count INTEGER NOT NULL, sum_ns INTEGER NOT NULL, cells BLOB NOT NULL,"
+    " PRIMARY KEY(series, time)) STRICT, WITHOUT ROWID;";
+
+static const char control_tables[] =
+    "CREATE TABLE lower_bound(source ANY PRIMARY KEY,"
+    " segment INTEGER NOT NULL, offset INTEGER NOT NULL)"
+    " STRICT, WITHOUT ROWID;";
+
+#define ADD_WITHOUT_CONFLICT " ON CONFLICT DO NOTHING"
+#define CELL_READ(table)                                                       \
+	"SELECT count, sum_ns, cells FROM " table                              \
+	" WHERE series = ? AND time = ?"
+#define CELL_WRITE(table) "REPLACE INTO " table " VALUES(?, ?, ?, ?, ?)"
+#define MESSAGE_COLUMNS                                                        \
+	"row, id, queue_id, message_id_domain, message_id_local, origin,"      \
+	" client, sender, packed"
+#define LEG_COLUMNS "row, id, state, message, origin, packed"
+
+const char *const day_sql[DAY_STATEMENTS] = {
+    [SQL_DOMAIN_FIND] = "SELECT id FROM domain WHERE text = ?",
+    [SQL_DOMAIN_ADD] = "INSERT INTO domain(text) VALUES(?)",
+    [SQL_DOMAIN_READ] = "SELECT text FROM domain WHERE id = ?",
+    [SQL_HOST_FIND] = "SELECT id FROM host WHERE text = ?",
+    [SQL_HOST_ADD] = "INSERT INTO host(text) VALUES(?)",
+    [SQL_HOST_READ] = "SELECT text FROM host WHERE id = ?",
+    [SQL_TEXT_FIND] = "SELECT id FROM text WHERE text = ?",
+    [SQL_TEXT_ADD] = "INSERT INTO text(text) VALUES(?)",
+    [SQL_TEXT_READ] = "SELECT text FROM text WHERE id = ?",
+    [SQL_ADDRESS_FIND] =
+	"SELECT id FROM address WHERE domain = ? AND local = ?",
+    [SQL_ADDRESS_ADD] = "INSERT INTO address(domain, local) VALUES(?, ?)",
+    [SQL_ADDRESS_READ] =
+	"SELECT address.local, domain.text FROM address"
+	" LEFT JOIN domain ON domain.id = address.domain WHERE address.id = ?",
+    [SQL_ORIGIN_FIND] =
+	"SELECT id FROM origin WHERE boot_id = ? AND instance = ?",
+    [SQL_ORIGIN_ADD] = "INSERT INTO origin(boot_id, instance) VALUES(?, ?)",
+    [SQL_ORIGIN_READ] = "SELECT boot_id, instance FROM origin WHERE id = ?",
+
+    [SQL_MESSAGE_ADD] = "INSERT INTO message VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, "
+			"?, ?)" ADD_WITHOUT_CONFLICT,
+    [SQL_MESSAGE_READ] =
+	"SELECT " MESSAGE_COLUMNS " FROM message WHERE row = ?",
+    [SQL_MESSAGE_SCAN] =
+	"SELECT row, id FROM message WHERE row >= ? ORDER BY row",
+    [SQL_MESSAGE_BY_QUEUE_ID] =
+	"SELECT row, queue_id FROM message WHERE queue_hash = ?"
+	" ORDER BY row DESC",
+    [SQL_MESSAGE_BY_MESSAGE_ID] =
+	"SELECT row FROM message WHERE message_id_hash = ? ORDER BY row DESC",
+    [SQL_RECIPIENT_ADD] = "INSERT INTO recipient VALUES(?, ?, ?, ?, ?, ?, ?)",
+    [SQL_RECIPIENT_CHANGE] =
+	"UPDATE recipient SET state = ?, attempts = ?, leg = ?, position = ?"
+	" WHERE key = ?",
+    [SQL_RECIPIENTS_READ] =
+	"SELECT key, address, state, attempts, leg, position, packed"
+	" FROM recipient WHERE key >= ? AND key < ? ORDER BY key",
+    [SQL_RECIPIENTS_IN_FLIGHT] =
+	"SELECT key FROM recipient WHERE state = 0 ORDER BY key",
+
+    [SQL_LEG_ADD] =
+	"INSERT INTO leg VALUES(?, ?, ?, ?, ?, ?, ?, ?)" ADD_WITHOUT_CONFLICT,
+    [SQL_LEG_READ] = "SELECT " LEG_COLUMNS " FROM leg WHERE row = ?",
+    [SQL_LEG_SCAN] = "SELECT row, id FROM leg WHERE row >= ? ORDER BY row",
+    [SQL_LEG_SETTLE] = "UPDATE leg SET state = ?, message = ? WHERE row = ?"
+		       " AND message IS NULL",
+    [SQL_LEG_PART_ADD] =
+	"INSERT INTO leg_part VALUES(?, ?, ?)" ADD_WITHOUT_CONFLICT,
+    [SQL_LEG_PARTS_READ] =
+	"SELECT part, packed FROM leg_part WHERE leg = ? ORDER BY part",
+    [SQL_LEGS_OF_MESSAGE] =
+	"SELECT row FROM leg WHERE message = ? ORDER BY row",
+    [SQL_LEGS_WAITING] = "SELECT row FROM leg WHERE state = 0 ORDER BY row",
+    [SQL_LEG_BY_QUEUE_ID] =
+	"SELECT row, message FROM leg WHERE queue_hash = ? ORDER BY row DESC",
+    [SQL_LEG_BY_MESSAGE_ID] =
+	"SELECT row, message FROM leg WHERE message_id_hash = ?"
+	" ORDER BY row DESC",
+
+    [SQL_POSITIONS_READ] = "SELECT source, segment, offset FROM position",
+    [SQL_POSITION_WRITE] = "REPLACE INTO position VALUES(?, ?, ?)",
+    [SQL_COUNTERS_READ] = "SELECT name, value FROM counter",
+    [SQL_COUNTER_ADD] =
+	"INSERT INTO counter VALUES(?, ?)"
+	" ON CONFLICT DO UPDATE SET value = value + excluded.value",
+    [SQL_SERIES_FIND] = "SELECT id FROM series WHERE name = ?",
+    [SQL_SERIES_ADD] = "INSERT INTO series(name) VALUES(?)",
+    [SQL_TOTALS_READ] = "SELECT name, count, sum_ns, buckets FROM total"
+			" JOIN series ON series.id = total.series",
+    [SQL_TOTAL_WRITE] = "REPLACE INTO total VALUES(?, ?, ?, ?)",
+    [SQL_MINUTE_READ] = CELL_READ("minute"),
+    [SQL_MINUTE_WRITE] = CELL_WRITE("minute"),
+    [SQL_HOUR_READ] = CELL_READ("hour"),
+    [SQL_HOUR_WRITE] = CELL_WRITE("hour"),
+};
+
+const char *const control_sql[CONTROL_STATEMENTS] = {
+    [SQL_BOUNDS_READ] = "SELECT source, segment, offset FROM lower_bound",
+    [SQL_BOUND_WRITE] = "REPLACE INTO lower_bound VALUES(?, ?, ?)",
+};
+
+int
+schema_inspect(struct database *database, enum schema_state *state_r)
+{
+	int64_t tables, application, version;
+
+	*state_r = SCHEMA_EMPTY;
+	if (database_read_integer(
+		database, "SELECT count(*) FROM sqlite_schema", &tables) != 0 ||
+	    database_read_integer(
+		database, "PRAGMA application_id", &application) != 0 ||
+	    database_read_integer(database, "PRAGMA user_version", &version) !=
+		0)
+		return -1;
+	if (application == SCHEMA_APPLICATION_ID)
+		*state_r =
+		    version > SCHEMA_VERSION ? SCHEMA_NEWER : SCHEMA_CURRENT;
+	else if (tables > 0 || application != 0)
+		*state_r = SCHEMA_FOREIGN;
+	return 0;
+}
+
+int
+schema_create(struct database *database, enum schema_kind kind)
+{
+	char pragmas[128];
+
+	snprintf(pragmas, sizeof(pragmas),
+	    "PRAGMA application_id = %d; PRAGMA user_version = %d;",
+	    SCHEMA_APPLICATION_ID, SCHEMA_VERSION);
+	database_begin_write(database);
+	database_execute(
+	    database, kind == SCHEMA_DAY ? day_tables : control_tables);
+	database_execute(database, pragmas);
+	return database_commit(database);
+}

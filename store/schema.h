@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * schema: the tables of a day file and every statement made on them.
+ *
+ * Dictionaries (domain, address, host, text) hold each string once; rows hold
+ * their ids. Text is TEXT where it is valid UTF-8 and BLOB where it is not
+ * (type ANY), so that it comes back as it came. What is only ever read together
+ * with its row is packed into one blob: see message_row.h and leg_row.h.
+ */
+#ifndef STORE_SCHEMA_H
+#define STORE_SCHEMA_H
+
+struct database;
+struct reason;
+
+#define SCHEMA_APPLICATION_ID 0x506f4c67 /* "PoLg" */
+#define SCHEMA_VERSION 1
+
+enum day_sql {
+	/* Dictionaries: find, add, read, in this order for each. */
+	SQL_DOMAIN_FIND,
+	SQL_DOMAIN_ADD,
+	SQL_DOMAIN_READ,
+	SQL_HOST_FIND,
+	SQL_HOST_ADD,
+	SQL_HOST_READ,
+	SQL_TEXT_FIND,
+	SQL_TEXT_ADD,
+	SQL_TEXT_READ,
+	SQL_ADDRESS_FIND,
+	SQL_ADDRESS_ADD,
+	SQL_ADDRESS_READ,
+	SQL_ORIGIN_FIND,
+	SQL_ORIGIN_ADD,
+	SQL_ORIGIN_READ,
+
+	SQL_MESSAGE_ADD,
+	SQL_MESSAGE_READ,
+	SQL_MESSAGE_SCAN,
+	SQL_MESSAGE_BY_QUEUE_ID,
+	SQL_MESSAGE_BY_MESSAGE_ID,
+	SQL_RECIPIENT_ADD,
+	SQL_RECIPIENT_CHANGE,
+	SQL_RECIPIENTS_READ,
+	SQL_RECIPIENTS_IN_FLIGHT,
+
+	SQL_LEG_ADD,
+	SQL_LEG_READ,
+	SQL_LEG_SCAN,
+	SQL_LEG_SETTLE,
+	SQL_LEG_PART_ADD,
+	SQL_LEG_PARTS_READ,
+	SQL_LEGS_OF_MESSAGE,
+	SQL_LEGS_WAITING,
+	SQL_LEG_BY_QUEUE_ID,
+	SQL_LEG_BY_MESSAGE_ID,
+
+	SQL_POSITIONS_READ,
+	SQL_POSITION_WRITE,
+	SQL_COUNTERS_READ,
+	SQL_COUNTER_ADD,
+	SQL_SERIES_FIND,
+	SQL_SERIES_ADD,
+	SQL_TOTALS_READ,
+	SQL_TOTAL_WRITE,
+	SQL_MINUTE_READ,
+	SQL_MINUTE_WRITE,
+	SQL_HOUR_READ,
+	SQL_HOUR_WRITE,
+	DAY_STATEMENTS
+};
+
+/* Indexed by enum day_sql. */
+extern const char *const day_sql[DAY_STATEMENTS];
+
+enum control_sql { SQL_BOUNDS_READ, SQL_BOUND_WRITE, CONTROL_STATEMENTS };
+
+extern const char *const control_sql[CONTROL_STATEMENTS];
+
+enum schema_kind { SCHEMA_DAY, SCHEMA_CONTROL };
+
+enum schema_state {
+	SCHEMA_EMPTY,
+	SCHEMA_CURRENT,
+	SCHEMA_NEWER,  /* of a later version of this program */
+	SCHEMA_FOREIGN /* somebody else's database */
+};
+
+/* Looks whose file it is. Returns 0, or -1 when the connection failed. */
+int schema_inspect(struct database *database, enum schema_state *state_r);
+
+/* Makes the tables in an empty file, in a transaction of its own. Returns 0 or
+ * -1. */
+int schema_create(struct database *database, enum schema_kind kind);
+
+#endif

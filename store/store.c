@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The writer: opens the store, hands out day files, commits batches. Called by
+ * the exporter on the ingest thread.
+ *
+ * What makes it exact: every file commits what a batch did to it together with
+ * how far the batch had read. Files commit one after another, and the lower
+ * bounds after all of them; killed in between, the next run reads again from
+ * the lower bounds, and each file takes only what lies beyond its own position.
+ */
+#include "store/store_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/reason.h"
+#include "store/checkpoint.h"
+#include "store/control.h"
+#include "store/database.h"
+#include "store/day_file.h"
+#include "store/day_totals.h"
+#include "store/layout.h"
+#include "store/settings.h"
+#include "store/totals_writer.h"
+
+struct day_file *
+store_day(struct store *store, int64_t day)
+{
+	struct day_file *file;
+
+	for (size_t i = 0; i < store->file_count; i++) {
+		if (store->files[i]->day == day)
+			return store->files[i];
+	}
+	file = day_file_new(store->directory, day, totals_names(store->totals));
+	store->files = memory_resize(
+	    store->files, store->file_count + 1, sizeof(struct day_file *));
+	store->files[store->file_count++] = file;
+	return file;
+}
+
+static int64_t
+today(void)
+{
+	return clock_day(clock_stamp().wall_ns);
+}
+
+bool
+store_day_is_writable(const struct store *store, int64_t day)
+{
+	int64_t now = today();
+	int64_t lifetime_days =
+	    (store->queue_lifetime_ns + CLOCK_NS_PER_DAY - 1) /
+	    CLOCK_NS_PER_DAY;
+
+	return day == LAYOUT_ODD ||
+	       (day >= now - lifetime_days - 1 && day <= now + 1);
+}
+
+/* Takes the one writer's place. */
+static int
+lock_directory(struct store *store, struct reason *reason)
+{
+	char *path = layout_path(store->directory, "lock");
+	int result = 0;
+
+	if (mkdir(store->directory, LAYOUT_DIRECTORY_MODE) == 0)
+		chmod(store->directory, LAYOUT_DIRECTORY_MODE);
+	store->lock_fd = open(
+	    path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, LAYOUT_FILE_MODE);
+	if (store->lock_fd < 0)
+		result = reason_set_errno(reason, "%s", path);
+	else if (flock(store->lock_fd, LOCK_EX | LOCK_NB) != 0)
+		result = errno == EWOULDBLOCK
+			     ? reason_set(reason,
+				   "%s: another process writes this store",
+				   store->directory)
+			     : reason_set_errno(reason, "%s", path);
+	free(path);
+	return result;
+}
+
+/* Adds the totals of all files there are, keeping open those that may be
+ * written. */
+static int
+open_files(struct store *store, struct reason *reason)
+{
+	int64_t *days = NULL;
+	long count = layout_list(store->directory, &days, reason);
+	int result = count < 0 ? -1 : 0;
+
+	for (long i = 0; i < count && result >= 0; i++) {
+		struct day_file *file = store_day(store, days[i]);
+
+		result = day_file_open(file, false, store->totals, reason);
+		positions_raise_all(&store->highest, &file->positions);
+		if (!store_day_is_writable(store, days[i]))
+			day_file_close(file);
+	}
+	free(days);
+	return result < 0 ? -1 : 0;
+}
+
+struct store *
+store_open(const struct store_settings *settings, struct totals *totals,
+    struct reason *reason)
+{
+	struct store *store = memory_zeroed(1, sizeof(*store));
+
+	store->directory = memory_string(settings->directory);
+	store->queue_lifetime_ns = settings->queue_lifetime_ns;
+	store->totals = totals;
+	store->today = today();
+	if (lock_directory(store, reason) != 0)
+		goto fail;
+	store->control = control_open(store->directory, reason);
+	if (store->control == NULL || open_files(store, reason) != 0)
+		goto fail;
+	store->checkpoint = checkpoint_start(reason);
+	if (store->checkpoint == NULL)
+		goto fail;
+	return store;
+fail:
+	store_close(&store);
+	return NULL;
+}
+
+void
+store_close(struct store **store)
+{
+	struct store *old = *store;
+
+	if (old == NULL)
+		return;
+	if (old->file_count > 0)
+		store_rollback(old);
+	checkpoint_stop(&old->checkpoint);
+	for (size_t i = 0; i < old->file_count; i++)
+		day_file_free(&old->files[i]);
+	free(old->files);
+	control_close(&old->control);
+	positions_clear(&old->highest);
+	if (old->lock_fd > 0)
+		close(old->lock_fd);
+	free(old->directory);
+	free(old);
+	*store = NULL;
+}
+
+struct journal_position
+store_lower_bound(struct store *store, const char *source)
+{
+	return control_bound(store->control, source);
+}
+
+bool
+store_is_replay(
+    struct store *store, const char *source, struct journal_position position)
+{
+	return journal_position_compare(
+		   position, positions_get(&store->highest, source)) <= 0;
+}
+
+/* Once a day: files that have left the window are closed. */
+static void
+look_at_window(struct store *store)
+{
+	if (today() == store->today)
+		return;
+	store->today = today();
+	for (size_t i = 0; i < store->file_count; i++) {
+		struct day_file *file = store->files[i];
+
+		if (!file->in_transaction &&
+		    !store_day_is_writable(store, file->day))
+			day_file_close(file);
+	}
+}
+
+struct day_file *
+store_file(struct store *store, int64_t wall_ns, struct reason *reason)
+{
+	int64_t day = clock_day(wall_ns);
+	struct day_file *file;
+
+	look_at_window(store);
+	file = store_day(
+	    store, store_day_is_writable(store, day) ? day : LAYOUT_ODD);
+	return day_file_begin(file, true, reason) == 0 ? file : NULL;
+}
+
+long
+store_writable_files(struct store *store,
+    struct day_file *files_r[STORE_WRITABLE_MAX], struct reason *reason)
+{
+	int64_t *days = NULL;
+	long listed = layout_list(store->directory, &days, reason);
+	long count = listed < 0 ? -1 : 0;
+	int opened;
+
+	for (long i = 0; i < listed && count >= 0; i++) {
+		if (!store_day_is_writable(store, days[i]) ||
+		    count == STORE_WRITABLE_MAX)
+			continue;
+		files_r[count] = store_day(store, days[i]);
+		opened = day_file_open(files_r[count], false, NULL, reason);
+		if (opened < 0)
+			count = -1;
+		else
+			count += opened;
+	}
+	free(days);
+	return count;
+}
+
+void
+store_rollback(struct store *store)
+{
+	for (size_t i = 0; i < store->file_count; i++)
+		day_file_rollback(store->files[i]);
+}
+
+/* Copies what is left of a large log, when the thread has done the rest. */
+static void
+note_commit(struct store *store, struct day_file *file)
+{
+	struct database *database = file->tables.database;
+
+	if (checkpoint_note(
+		store->checkpoint, file->path, database_wal_pages(database)))
+		database_checkpoint(database, false);
+}
+
+/* Commits what the batch did to each file. Stops at the first that fails. */
+static int
+commit_files(struct store *store, const struct source_position *positions,
+    size_t count, struct reason *reason)
+{
+	for (size_t i = 0; i < store->file_count; i++) {
+		struct day_file *file = store->files[i];
+
+		if (day_totals_is_dirty(file->totals) &&
+		    day_file_begin(file, false, reason) != 0)
+			return -1;
+		if (!file->in_transaction)
+			continue;
+		if (day_file_commit(file, positions, count, reason) != 0)
+			return -1;
+		file->unpublished = true;
+	}
+	return 0;
+}
+
+/* One scrape sees all of what was committed, or nothing. */
+static void
+publish(struct store *store)
+{
+	totals_begin(store->totals);
+	for (size_t i = 0; i < store->file_count; i++) {
+		if (store->files[i]->unpublished)
+			day_totals_publish(
+			    store->files[i]->totals, store->totals);
+	}
+	totals_end(store->totals);
+	for (size_t i = 0; i < store->file_count; i++) {
+		struct day_file *file = store->files[i];
+
+		if (!file->unpublished)
+			continue;
+		file->unpublished = false;
+		positions_raise_all(&store->highest, &file->positions);
+		note_commit(store, file);
+	}
+}
+
+int
+store_commit(struct store *store, const struct source_position *positions,
+    size_t count, struct reason *reason)
+{
+	int64_t start_ns = clock_stamp().monotonic_ns, took_ns;
+	int result = commit_files(store, positions, count, reason);
+
+	publish(store);
+	if (result != 0) {
+		store_rollback(store);
+		return -1;
+	}
+	control_raise(store->control, positions, count);
+	store->commits++;
+	took_ns = clock_stamp().monotonic_ns - start_ns;
+	if (took_ns > store->longest_commit_ns)
+		store->longest_commit_ns = took_ns;
+	return 0;
+}
+
+void
+store_figures(struct store *store, struct store_figures *figures_r)
+{
+	int64_t *days = NULL;
+	long count = layout_list(store->directory, &days, NULL);
+
+	*figures_r = (struct store_figures){.commits = store->commits,
+	    .longest_commit_ns = store->longest_commit_ns};
+	for (long i = 0; i < count; i++) {
+		char *path = layout_day_path(store->directory, days[i]);
+
+		figures_r->files++;
+		figures_r->bytes += layout_bytes(path);
+		free(path);
+	}
+	free(days);
+	for (size_t i = 0; i < store->file_count; i++) {
+		figures_r->damaged_files += store->files[i]->set_aside;
+		figures_r->replaced_files += store->files[i]->replaced;
+	}
+}

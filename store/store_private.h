@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * store_private: what the files that make up the writer share.
+ */
+#ifndef STORE_STORE_PRIVATE_H
+#define STORE_STORE_PRIVATE_H
+
+#include "store/positions.h"
+#include "store/store.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct checkpoint;
+struct control;
+
+struct store {
+	char *directory;
+	int64_t queue_lifetime_ns;
+	struct totals *totals;
+	int lock_fd;
+	struct control *control;
+	struct checkpoint *checkpoint;
+	/* Objects for every file asked for since the start; few are open. */
+	struct day_file **files;
+	size_t file_count;
+	int64_t today; /* when the window was last looked at */
+	struct positions highest;
+	uint64_t commits;
+	int64_t longest_commit_ns;
+};
+
+/* The object for a day or LAYOUT_ODD; opens nothing. */
+struct day_file *store_day(struct store *store, int64_t day);
+
+/* Whether the file may still be written, by today's date. */
+bool store_day_is_writable(const struct store *store, int64_t day);
+
+/* The files that may be written and are there, opened, newest first. Returns
+ * how many, at most `limit`, or -1 with a reason. */
+#define STORE_WRITABLE_MAX 128
+long store_writable_files(struct store *store,
+    struct day_file *files_r[STORE_WRITABLE_MAX], struct reason *reason);
+
+#endif

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the join asks the store: is this message or leg there, and what was open
+ * when the exporter stopped. Called on the ingest thread, on the writer's own
+ * connections, so that the running batch is seen.
+ */
+#include "store/store_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/memory.h"
+#include "base/reason.h"
+#include "store/database.h"
+#include "store/day_file.h"
+#include "store/hash.h"
+#include "store/layout.h"
+#include "store/leg_row.h"
+#include "store/message_row.h"
+#include "store/recipient_row.h"
+
+/* What one open message or waiting leg takes at most: FRAME_PAYLOAD_MAX of an
+ * event, unpacked. */
+#define WALK_BYTES (256u << 20)
+
+static int
+fail(struct day_file *file, struct reason *reason)
+{
+	if (database_check(file->tables.database, reason) == 0)
+		reason_set(reason, "%s: a record is too large", file->path);
+	return -1;
+}
+
+static int
+read_recipients(struct day_file *file, const struct recipient_owner *owner,
+    struct arena *arena, struct open_message *message)
+{
+	struct recipient_row *rows;
+	size_t count;
+
+	if (recipient_rows_read(&file->tables, owner, arena, &rows, &count) !=
+	    0)
+		return -1;
+	message->recipients =
+	    arena_alloc(arena, count * sizeof(*message->recipients));
+	if (message->recipients == NULL)
+		return -1;
+	message->recipient_count = count;
+	for (size_t i = 0; i < count; i++)
+		message->recipients[i] =
+		    (struct open_recipient){.address = rows[i].address,
+			.state = rows[i].state,
+			.attempts = rows[i].attempts,
+			.expected = rows[i].expected};
+	return 0;
+}
+
+/* The message at `row`. Returns 1, 0 or -1. */
+static int
+read_open(struct day_file *file, int64_t row, struct arena *arena,
+    struct open_message *message_r, struct reason *reason)
+{
+	struct message_record record;
+	struct recipient_owner owner = {.row = row};
+	int found = message_row_read(&file->tables, row, arena, &record);
+
+	if (found == 0)
+		return 0;
+	if (found < 0 || arena_failed(arena))
+		return fail(file, reason);
+	*message_r = (struct open_message){.key = {.file = file, .row = row},
+	    .id = record.event.id,
+	    .instance = record.instance,
+	    .queue_id = record.event.queue_id,
+	    .ending = record.event.ending,
+	    .mail_at = record.event.mail_at,
+	    .eom_at = record.event.eom_at};
+	memcpy(message_r->boot_id, record.boot_id, sizeof(record.boot_id));
+	owner.mail_at = record.event.mail_at;
+	if (read_recipients(file, &owner, arena, message_r) != 0)
+		return fail(file, reason);
+	return 1;
+}
+
+static int
+find_in_day(struct day_file *file, const struct uuid *id, struct arena *arena,
+    struct open_message *message_r, struct reason *reason)
+{
+	int64_t row;
+	int found = day_file_open(file, false, NULL, reason);
+
+	if (found != 1)
+		return found;
+	found = day_find_id(&file->tables, SQL_MESSAGE_SCAN, id, &row);
+	if (found < 0)
+		return fail(file, reason);
+	return found == 1 ? read_open(file, row, arena, message_r, reason) : 0;
+}
+
+int
+store_find_message(struct store *store, const struct uuid *id,
+    struct arena *arena, struct open_message *message_r, struct reason *reason)
+{
+	int64_t day = clock_day(uuid_wall_ns(id));
+	int found =
+	    find_in_day(store_day(store, day), id, arena, message_r, reason);
+
+	if (found != 0)
+		return found;
+	return find_in_day(
+	    store_day(store, LAYOUT_ODD), id, arena, message_r, reason);
+}
+
+/* The rows a statement's first column gives, to be freed; `count_r` of them.
+ * Collected first, for what is done with each uses other statements of the same
+ * connection. */
+static int64_t *
+collect_rows(struct statement *statement, int shift, size_t *count_r)
+{
+	int64_t *rows = NULL;
+	size_t count = 0;
+
+	while (statement_step(statement) == 1) {
+		int64_t row = column_integer(statement, 0) >> shift;
+
+		if (count > 0 && rows[count - 1] == row)
+			continue;
+		if ((count & (count - 1)) == 0)
+			rows =
+			    memory_resize(rows, 2 * count + 1, sizeof(*rows));
+		rows[count++] = row;
+	}
+	statement_end(statement);
+	*count_r = count;
+	return rows;
+}
+
+/* Whether the message answers the question. */
+static bool
+fits(const struct open_message *message, const struct queue_id_key *key)
+{
+	return message->queue_id != NULL && message->instance != NULL &&
+	       strcmp(message->queue_id, key->queue_id) == 0 &&
+	       strcmp(message->instance, key->instance) == 0 &&
+	       message->mail_at.wall_ns <= key->before_wall_ns;
+}
+
+/* The latest fitting message in one file, if it is later than *message_r
+ * (*found_r tells whether that is set). Returns 0 or -1. */
+static int
+find_queue_id_in(struct day_file *file, const struct queue_id_key *key,
+    struct arena *arena, struct open_message *message_r, int *found_r,
+    struct reason *reason)
+{
+	struct statement *statement =
+	    database_statement(file->tables.database, SQL_MESSAGE_BY_QUEUE_ID);
+	struct open_message message;
+	int64_t *rows;
+	size_t count;
+	int found = 0;
+
+	bind_integer(statement, hash_for_index(key->queue_id));
+	rows = collect_rows(statement, 0, &count);
+	for (size_t i = 0; i < count && found >= 0; i++) {
+		found = read_open(file, rows[i], arena, &message, reason);
+		if (found != 1 || !fits(&message, key) ||
+		    (*found_r &&
+			message.mail_at.wall_ns <= message_r->mail_at.wall_ns))
+			continue;
+		*message_r = message;
+		*found_r = 1;
+	}
+	free(rows);
+	if (database_check(file->tables.database, NULL) != 0)
+		return fail(file, reason);
+	return found < 0 ? -1 : 0;
+}
+
+int
+store_find_queue_id(struct store *store, const struct queue_id_key *key,
+    struct arena *arena, struct open_message *message_r, struct reason *reason)
+{
+	struct day_file *files[STORE_WRITABLE_MAX];
+	long count = store_writable_files(store, files, reason);
+	int found = 0;
+
+	if (count < 0)
+		return -1;
+	/* Newest first, but odd.db, the last, may hold anything. */
+	for (long i = 0; i < count; i++) {
+		if (found && files[i]->day != LAYOUT_ODD)
+			continue;
+		if (find_queue_id_in(
+			files[i], key, arena, message_r, &found, reason) != 0)
+			return -1;
+	}
+	return found;
+}
+
+int
+store_has_leg(struct store *store, const struct uuid *id, uint32_t part,
+    struct message_key *leg_r, struct reason *reason)
+{
+	struct day_file *files[STORE_WRITABLE_MAX];
+	long count = store_writable_files(store, files, reason);
+	int64_t row;
+	int found = count < 0 ? -1 : 0;
+
+	for (long i = 0; i < count && found == 0; i++) {
+		struct day_file *file = files[i];
+
+		found = day_find_id(&file->tables, SQL_LEG_SCAN, id, &row);
+		if (found == 1)
+			found = leg_row_has_part(&file->tables, row, part);
+		if (found < 0)
+			return fail(file, reason);
+		if (found == 1 && leg_r != NULL)
+			*leg_r = (struct message_key){file, row};
+	}
+	return found;
+}
+
+/* Walks over rows of one file, given to `visit` one by one with an arena that
+ * is reset for each. */
+struct walk {
+	enum day_sql rows;
+	int shift; /* from the column to the row */
+	int (*visit)(struct walk *walk, struct day_file *file, int64_t row);
+	struct arena *arena;
+	struct reason *reason;
+	int (*each_open)(void *context, const struct open_message *message);
+	int (*each_waiting)(void *context, const struct waiting_leg *leg);
+	void *context;
+};
+
+static int
+walk_file(struct walk *walk, struct day_file *file)
+{
+	struct statement *statement =
+	    database_statement(file->tables.database, walk->rows);
+	size_t count;
+	int64_t *rows = collect_rows(statement, walk->shift, &count);
+	int result = 0;
+
+	if (database_check(file->tables.database, walk->reason) != 0)
+		result = -1;
+	for (size_t i = 0; i < count && result == 0; i++) {
+		arena_reset(walk->arena);
+		result = walk->visit(walk, file, rows[i]);
+	}
+	free(rows);
+	return result;
+}
+
+static int
+walk_store(struct store *store, struct walk *walk)
+{
+	struct day_file *files[STORE_WRITABLE_MAX];
+	long count = store_writable_files(store, files, walk->reason);
+	int result = count < 0 ? -1 : 0;
+
+	walk->arena = arena_new(WALK_BYTES);
+	if (walk->arena == NULL)
+		return reason_set(walk->reason, "out of memory");
+	/* Oldest first, as it happened. */
+	for (long i = count - 1; i >= 0 && result == 0; i--)
+		result = walk_file(walk, files[i]);
+	arena_free(&walk->arena);
+	return result;
+}
+
+static int
+visit_open(struct walk *walk, struct day_file *file, int64_t row)
+{
+	struct open_message message;
+	int found = read_open(file, row, walk->arena, &message, walk->reason);
+
+	return found == 1 ? walk->each_open(walk->context, &message) : found;
+}
+
+int
+store_each_open(struct store *store,
+    int (*each)(void *context, const struct open_message *message),
+    void *context, struct reason *reason)
+{
+	struct walk walk = {.rows = SQL_RECIPIENTS_IN_FLIGHT,
+	    .shift = RECIPIENT_BITS,
+	    .visit = visit_open,
+	    .each_open = each,
+	    .context = context,
+	    .reason = reason};
+
+	return walk_store(store, &walk);
+}
+
+static int
+visit_waiting(struct walk *walk, struct day_file *file, int64_t row)
+{
+	struct waiting_leg leg = {.key = {file, row}};
+	struct leg_record record;
+	int found =
+	    leg_row_read(&file->tables, row, NULL, walk->arena, &record);
+
+	if (found < 0)
+		return fail(file, walk->reason);
+	if (found == 0)
+		return 0;
+	leg.event = record.event;
+	leg.instance = record.instance;
+	memcpy(leg.boot_id, record.boot_id, sizeof(leg.boot_id));
+	return walk->each_waiting(walk->context, &leg);
+}
+
+int
+store_each_waiting(struct store *store,
+    int (*each)(void *context, const struct waiting_leg *leg), void *context,
+    struct reason *reason)
+{
+	struct walk walk = {.rows = SQL_LEGS_WAITING,
+	    .visit = visit_waiting,
+	    .each_waiting = each,
+	    .context = context,
+	    .reason = reason};
+
+	return walk_store(store, &walk);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * store_read: what the join asks the store: is this message or leg there, and
+ * what was open when the exporter stopped.
+ *
+ * Part of store.h, whose rules hold.
+ */
+#ifndef STORE_STORE_READ_H
+#define STORE_STORE_READ_H
+
+#include "store/record.h"
+#include "store/store_write.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct reason;
+struct store;
+
+/* What the join keeps of a message: enough to join deliveries to it. */
+struct open_recipient {
+	const char *address;
+	enum recipient_state state;
+	uint32_t attempts;
+	bool expected;
+	int64_t leg_row; /* the delivery that decided; 0: none */
+	uint32_t leg_position;
+};
+
+struct open_message {
+	struct message_key key;
+	struct uuid id;
+	const char *instance;
+	const char *queue_id;
+	enum message_ending ending;
+	struct stamp mail_at;
+	struct stamp eom_at;
+	uint8_t boot_id[CLOCK_BOOT_ID_BYTES];
+	struct open_recipient *recipients;
+	size_t recipient_count;
+};
+
+/* Finds a message by id in the file of the id's day, however old, and in
+ * odd.db. What the running batch has written is found too. Returns 1 with
+ * *message_r in `arena`, 0 if there is none, -1. */
+int store_find_message(struct store *store, const struct uuid *id,
+    struct arena *arena, struct open_message *message_r, struct reason *reason);
+
+/* The newest message of `instance` with this queue id whose MAIL FROM is not
+ * later than `before_wall_ns`, in the files that may still be written. */
+struct queue_id_key {
+	const char *instance;
+	const char *queue_id;
+	int64_t before_wall_ns;
+};
+
+int store_find_queue_id(struct store *store, const struct queue_id_key *key,
+    struct arena *arena, struct open_message *message_r, struct reason *reason);
+
+/* Whether part `part` of delivery `id` is in some writable file already.
+ * Returns 1 with its file and row (either may be NULL), 0, or -1. */
+int store_has_leg(struct store *store, const struct uuid *id, uint32_t part,
+    struct message_key *leg_r, struct reason *reason);
+
+/* Calls `each` for every message with a recipient in flight in the writable
+ * files: how the join's memory is rebuilt at start. `each` returns 0 to go on;
+ * anything else ends the walk and is returned. What it is given lives until it
+ * returns. */
+int store_each_open(struct store *store,
+    int (*each)(void *context, const struct open_message *message),
+    void *context, struct reason *reason);
+
+/* The same for every LEG_WAITING, with its whole event: all its parts together,
+ * event.part being the last one's. */
+struct waiting_leg {
+	struct message_key key; /* the leg's file and row */
+	struct delivery_event event;
+	const char *instance;
+	uint8_t boot_id[CLOCK_BOOT_ID_BYTES];
+};
+
+int store_each_waiting(struct store *store,
+    int (*each)(void *context, const struct waiting_leg *leg), void *context,
+    struct reason *reason);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the join writes: messages, recipients, legs. Called by the exporter on
+ * the ingest thread; each function begins the file's transaction if the batch
+ * has not yet.
+ */
+#include "store/store.h"
+
+#include "base/arena.h"
+#include "base/reason.h"
+#include "store/database.h"
+#include "store/day_file.h"
+#include "store/leg_row.h"
+#include "store/message_row.h"
+#include "store/recipient_row.h"
+
+static void
+add_recipients(struct day_file *file, const struct message_event *event,
+    const enum recipient_state *states, int64_t row)
+{
+	const struct recipient_owner owner = {
+	    .row = row, .mail_at = event->mail_at};
+
+	for (size_t i = 0;
+	     i < event->recipient_count && i <= RECIPIENT_NUMBER_MAX; i++) {
+		const struct message_recipient *from = &event->recipients[i];
+		const struct recipient_row recipient = {.number = (uint32_t)i,
+		    .address = from->address,
+		    .state = states[i],
+		    .expected = true,
+		    .rcpt_at = from->rcpt_at,
+		    .reject_dsn = from->reject_dsn,
+		    .reject_text = from->reject_text};
+
+		recipient_row_add(&file->tables, &owner, &recipient);
+	}
+}
+
+int
+store_add_message(struct day_file *file, const struct message_event *event,
+    const struct segment_header *segment, const enum recipient_state *states,
+    struct message_key *key_r, struct reason *reason)
+{
+	if (day_file_begin(file, false, reason) != 0)
+		return -1;
+	key_r->file = file;
+	key_r->row =
+	    message_row_add(&file->tables, event, segment, &file->message_hint);
+	add_recipients(file, event, states, key_r->row);
+	return database_check(file->tables.database, reason);
+}
+
+static struct recipient_row
+changed_row(const struct recipient_change *change)
+{
+	return (struct recipient_row){.number = change->number,
+	    .state = change->state,
+	    .attempts = change->attempts,
+	    .leg_row = change->leg_row,
+	    .leg_position = change->leg_position};
+}
+
+int
+store_add_recipient(const struct message_key *key, const char *address,
+    const struct recipient_change *change, struct reason *reason)
+{
+	const struct recipient_owner owner = {.row = key->row};
+	struct day_file *file = key->file;
+	struct recipient_row recipient = changed_row(change);
+
+	if (change->number > RECIPIENT_NUMBER_MAX)
+		return reason_set(reason,
+		    "%s: a message with too many recipients", file->path);
+	if (day_file_begin(file, false, reason) != 0)
+		return -1;
+	recipient.address = address;
+	recipient_row_add(&file->tables, &owner, &recipient);
+	return database_check(file->tables.database, reason);
+}
+
+int
+store_change_recipient(const struct message_key *key,
+    const struct recipient_change *change, struct reason *reason)
+{
+	struct day_file *file = key->file;
+	struct recipient_row recipient = changed_row(change);
+
+	if (day_file_begin(file, false, reason) != 0)
+		return -1;
+	recipient_row_change(&file->tables, key->row, &recipient);
+	if (database_check(file->tables.database, reason) != 0)
+		return -1;
+	if (database_changes(file->tables.database) == 0)
+		return reason_set(reason, "%s: no such recipient", file->path);
+	return 0;
+}
+
+/* What the leg's message says, in the file's scratch arena. */
+static int
+read_message(struct day_file *file, const struct message_key *message,
+    struct message_brief *brief_r, struct reason *reason)
+{
+	int found;
+
+	arena_reset(file->scratch);
+	found = message_row_brief(
+	    &file->tables, message->row, file->scratch, brief_r);
+	if (database_check(file->tables.database, reason) != 0)
+		return -1;
+	if (found == 0 || arena_failed(file->scratch))
+		return reason_set(reason, "%s: no such message", file->path);
+	return 0;
+}
+
+/* Looks whether an earlier part made the leg. Returns 1, 0 or -1. */
+static int
+find_leg(struct day_file *file, const struct delivery_event *event,
+    int64_t *row_r, struct reason *reason)
+{
+	int found = 0;
+
+	if (event->part > 0)
+		found =
+		    day_find_id(&file->tables, SQL_LEG_SCAN, &event->id, row_r);
+	if (database_check(file->tables.database, reason) != 0)
+		return -1;
+	return found;
+}
+
+int
+store_add_leg(struct day_file *file, const struct delivery_event *event,
+    const struct segment_header *segment, const struct leg_verdict *verdict,
+    int64_t *leg_row_r, struct reason *reason)
+{
+	struct leg_row leg = {
+	    .event = event, .segment = segment, .state = verdict->state};
+	struct message_brief brief;
+	int found;
+
+	if (day_file_begin(file, false, reason) != 0)
+		return -1;
+	if (verdict->message != NULL) {
+		if (read_message(file, verdict->message, &brief, reason) != 0)
+			return -1;
+		leg.message_row = verdict->message->row;
+		leg.message = &brief;
+	}
+	found = find_leg(file, event, leg_row_r, reason);
+	if (found < 0)
+		return -1;
+	if (found == 0) {
+		*leg_row_r = leg_row_add(&file->tables, &leg, &file->leg_hint);
+	} else {
+		leg_row_add_part(&file->tables, &leg, *leg_row_r);
+		leg_row_settle(
+		    &file->tables, *leg_row_r, leg.state, leg.message_row);
+	}
+	return database_check(file->tables.database, reason);
+}
+
+int
+store_settle_leg(struct day_file *file, int64_t leg_row,
+    const struct leg_verdict *verdict, struct reason *reason)
+{
+	if (day_file_begin(file, false, reason) != 0)
+		return -1;
+	leg_row_settle(&file->tables, leg_row, verdict->state,
+	    verdict->message != NULL ? verdict->message->row : 0);
+	return database_check(file->tables.database, reason);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * store_write: what the join writes into a day file: messages, recipients,
+ * legs.
+ *
+ * Part of store.h, whose rules hold. Each function begins the file's
+ * transaction if the batch has not yet.
+ */
+#ifndef STORE_STORE_WRITE_H
+#define STORE_STORE_WRITE_H
+
+#include "store/record.h"
+
+#include <stdint.h>
+
+struct day_file;
+struct reason;
+struct segment_header;
+
+/* A message's place: its file and its row. */
+struct message_key {
+	struct day_file *file;
+	int64_t row;
+};
+
+/* Adds a message with its recipients in the states given by `states`, one for
+ * each of event->recipients. Returns 0, or -1. */
+int store_add_message(struct day_file *file, const struct message_event *event,
+    const struct segment_header *segment, const enum recipient_state *states,
+    struct message_key *key_r, struct reason *reason);
+
+/* What the join may say of recipient `number`, which counts from 0 in the order
+ * of the envelope, then as added. */
+struct recipient_change {
+	uint32_t number;
+	enum recipient_state state;
+	uint32_t attempts;
+	int64_t leg_row;       /* the delivery that decided; 0: none */
+	uint32_t leg_position; /* delivery_recipient.position in it */
+};
+
+/* Adds a recipient that was not in the envelope, as change->number, which must
+ * be the next one. */
+int store_add_recipient(const struct message_key *key, const char *address,
+    const struct recipient_change *change, struct reason *reason);
+
+int store_change_recipient(const struct message_key *key,
+    const struct recipient_change *change, struct reason *reason);
+
+/* What is said of a leg besides its event. `message` is NULL for a leg without
+ * a message, else in the leg's own file. */
+struct leg_verdict {
+	enum leg_state state;
+	const struct message_key *message;
+};
+
+/* Adds one part of a delivery to `file`. All parts of a delivery must be given
+ * the same file, in their order; *leg_row_r, never 0, is the same for all. What
+ * the verdict on a later part says of a leg that has its message is ignored. */
+int store_add_leg(struct day_file *file, const struct delivery_event *event,
+    const struct segment_header *segment, const struct leg_verdict *verdict,
+    int64_t *leg_row_r, struct reason *reason);
+
+/* Decides what was LEG_WAITING, or finds the message of a leg that had none. */
+int store_settle_leg(struct day_file *file, int64_t leg_row,
+    const struct leg_verdict *verdict, struct reason *reason);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * totals_writer: the store's side of totals: publishing what was committed.
+ */
+#ifndef STORE_TOTALS_WRITER_H
+#define STORE_TOTALS_WRITER_H
+
+#include "store/totals.h"
+
+const struct totals_names *totals_names(const struct totals *totals);
+
+/* Adds a file's increases, arrays with the counts of totals_names(). One scrape
+ * sees all or nothing of what lies between begin and end. */
+void totals_begin(struct totals *totals);
+void totals_add(struct totals *totals, const uint64_t *counters,
+    const struct histogram_total *histograms);
+void totals_end(struct totals *totals);
+
+/* Adds one duration, which must not be negative. */
+void histogram_total_observe(struct histogram_total *total, int64_t value_ns);
+
+void histogram_total_add(
+    struct histogram_total *into, const struct histogram_total *from);
+
+#endif
