@@ -179,8 +179,8 @@ struct delivery_event {
 struct heartbeat_event {
 	struct stamp at;
 	bool start; /* the first one of a process */
-	uint64_t
-	    *increases; /* PRODUCER_COUNTERS of them, see producer_counter.h */
+	/* PRODUCER_COUNTERS of them, see producer_counter.h. */
+	uint64_t *increases;
 };
 
 enum event_type { EVENT_NONE, EVENT_MESSAGE, EVENT_DELIVERY, EVENT_HEARTBEAT };

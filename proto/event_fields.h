@@ -3,8 +3,8 @@
  * event_fields: the members of events, listed once.
  *
  * The codec and whoever prints events expand these lists into tables, so that a
- * member that is added here is written, read and shown. Each entry is a kind and
- * the member's name, which is the same in event.h and event.proto:
+ * member that is added here is written, read and shown. Each entry is a kind
+ * and the member's name, which is the same in event.h and event.proto:
  *
  *     TEXT    const char *   bytes
  *     WORD    const char *   string: ASCII that we checked or made

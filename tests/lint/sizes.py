@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Files, headers and functions stay small."""
 
+import re
 import sys
 
 sys.path.insert(0, "tests/lib")
 import lint  # noqa: E402
 
 FILE_LINES = 499
-HEADER_LINES = 140
+HEADER_LINES = 150  # without the sentences that make it a contract
 FUNCTION_LINES = 60
 MAIN_LINES = 40
 PARAMETERS = 5  # and the reason
@@ -23,9 +24,22 @@ LIBRARY_CALLBACKS = {"on_negotiate", "on_request"}
 def long_files():
     for path in lint.product_files((".c", ".h", ".py", ".js", ".html")):
         count = len(lint.read_lines(path))
-        most = HEADER_LINES if path.endswith(".h") else FILE_LINES
-        if count > most:
-            yield f"{path}: {count} lines, not at most {most}"
+        if count > FILE_LINES:
+            yield f"{path}: {count} lines, not at most {FILE_LINES}"
+
+
+def long_headers():
+    for path in lint.product_files((".h",)):
+        count = len(code_lines(path))
+        if count > HEADER_LINES:
+            yield f"{path}: {count} lines, not at most {HEADER_LINES}"
+
+
+def code_lines(path):
+    """The lines that hold more than comment or nothing."""
+    text = "\n".join(lint.read_lines(path))
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+    return [line for line in text.split("\n") if line.strip()]
 
 
 def above(value, most, what):
@@ -42,6 +56,7 @@ median, ninetieth = (lengths[len(lengths) * part // 100] for part in (50, 90))
 
 report = lint.Report()
 report.check("files are short", long_files())
+report.check("headers declare little", long_headers())
 report.check("functions are short", above(
     lambda f: len(f.lines),
     lambda f: MAIN_LINES if f.name == "main" else FUNCTION_LINES, "lines"))

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* How many transactions without a recipient are worth an event. */
 #include "milter/abort_limit.h"
 
 #include <pthread.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* What the milter's macros say of the client. */
 #include "milter/client.h"
 
 #include <setjmp.h>

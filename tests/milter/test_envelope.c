@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Paths and parameters of MAIL FROM and RCPT TO. */
 #include "milter/envelope.h"
 
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The session as a state machine: callbacks in, events out. */
 #include "milter/session.h"
 
 #include <setjmp.h>

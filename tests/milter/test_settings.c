@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The milter's own checks of its options. */
 #include "milter/settings.h"
 
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Whose incoming stamps are believed. */
 #include "milter/trusted.h"
 
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Header values as both producers record them. */
 #include "proto/header_value.h"
 
 #include <setjmp.h>
