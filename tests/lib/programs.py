@@ -63,6 +63,7 @@ class Program:
         self.log_path = os.path.join(directory, f"{name}.log")
         self.process = None
         self.notify = None
+        self.tracers = []
         self.prefix = []
         atexit.register(self._end)
 
@@ -161,7 +162,9 @@ class Program:
 
     def wait(self, timeout=PATIENCE):
         """Waits for its end; returns the exit status (-N: by signal N)."""
-        return self.process.wait(timeout)
+        status = self.process.wait(timeout)
+        self._end_tracers()
+        return status
 
     def stop(self, timeout=PATIENCE):
         """SIGTERM; returns the exit status."""
@@ -181,6 +184,7 @@ class Program:
         if self.running():
             self.process.send_signal(signal.SIGCONT)
             self.kill()
+        self._end_tracers()
         self._close_notify()
 
     def log(self):
@@ -194,6 +198,31 @@ class Program:
     def wait_for_log(self, text, timeout=PATIENCE):
         wait_until(lambda: text in self.log(),
                    f"{text!r} in the log of {self.name}", timeout)
+
+    def trace(self, *options):
+        """Attaches strace with these options, for its fault injection, and
+        returns when it is in place. It ends with the program.
+
+        -e inject=writev:signal=SIGKILL:when=1    killed instead of the next
+                                                  writev(2) (when counts by
+                                                  thread)
+        -P FILE -e inject=write:delay_exit=100000 each write to FILE returns
+                                                  100 ms late
+        """
+        tracer = subprocess.Popen(
+            ["strace", "-f", "-p", str(self.pid()), "-o", "/dev/null",
+             *options], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.tracers.append(tracer)
+        line = tracer.stderr.readline()
+        assert b"attached" in line, line
+        return tracer
+
+    def _end_tracers(self):
+        for tracer in self.tracers:
+            tracer.terminate()
+            tracer.wait()
+            tracer.stderr.close()
+        self.tracers.clear()
 
     def cpu_seconds(self):
         """User and system time of the whole process so far."""
