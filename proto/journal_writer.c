@@ -463,7 +463,9 @@ journal_writer_abandon(struct journal_writer *writer)
 			sync_file_range(writer->output.segment.fd, 0, 0,
 			    SYNC_FILE_RANGE_WRITE);
 	}
-	writer->abandoned = true;
+	/* Nobody will join the thread. */
+	if (!atomic_exchange(&writer->abandoned, true))
+		pthread_detach(writer->thread);
 	if (locked)
 		pthread_mutex_unlock(&writer->mutex);
 }
