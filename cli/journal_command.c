@@ -7,6 +7,7 @@
 
 #include "base/reason.h"
 #include "cli/event_dump.h"
+#include "cli/exit_status.h"
 #include "cli/journal_files.h"
 #include "proto/segment_reader.h"
 
@@ -15,8 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { CLEAN, DAMAGED, UNUSABLE };
 
 static const char usage_text[] =
     "usage: postlag journal dump [--json] FILE|DIRECTORY...\n"
@@ -108,23 +107,23 @@ static int
 walk_paths(struct walk *walk, char *const *paths)
 {
 	struct reason reason;
-	int status = CLEAN;
+	int status = EXIT_OK;
 
 	for (; *paths != NULL; paths++) {
 		if (journal_files_each(*paths, read_file, walk, &reason) == 0)
 			continue;
 		fprintf(stderr, "postlag: %s\n", reason.text);
-		status = UNUSABLE;
+		status = EXIT_UNUSABLE;
 	}
 	if (walk->print == NULL)
 		print_tally("total", &walk->total);
 	if (fflush(stdout) != 0) {
 		perror("postlag: standard output");
-		return UNUSABLE;
+		return EXIT_UNUSABLE;
 	}
-	if (walk->io_error || status == UNUSABLE)
-		return UNUSABLE;
-	return is_damaged(&walk->total.damage) ? DAMAGED : CLEAN;
+	if (walk->io_error || status == EXIT_UNUSABLE)
+		return EXIT_UNUSABLE;
+	return is_damaged(&walk->total.damage) ? EXIT_MISSING : EXIT_OK;
 }
 
 static int
@@ -149,17 +148,17 @@ run_verb(int argc, char **argv, bool dumps)
 	optind = 1;
 	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		if (option == 'h')
-			return usage(stdout, CLEAN);
+			return usage(stdout, EXIT_OK);
 		if (option != 'j' || !dumps)
-			return usage(stderr, UNUSABLE);
+			return usage(stderr, EXIT_UNUSABLE);
 		walk.print = event_dump_json;
 	}
 	if (optind == argc)
-		return usage(stderr, UNUSABLE);
+		return usage(stderr, EXIT_UNUSABLE);
 	walk.reader = segment_reader_new(&walk.damage);
 	if (walk.reader == NULL) {
 		fputs("postlag: no memory\n", stderr);
-		return UNUSABLE;
+		return EXIT_UNUSABLE;
 	}
 	status = walk_paths(&walk, argv + optind);
 	segment_reader_free(&walk.reader);
@@ -173,7 +172,8 @@ journal_command(int argc, char **argv)
 		return run_verb(argc - 1, argv + 1, true);
 	if (argc >= 2 && strcmp(argv[1], "verify") == 0)
 		return run_verb(argc - 1, argv + 1, false);
-	if (argc == 2 && strcmp(argv[1], "--help") == 0)
-		return usage(stdout, CLEAN);
-	return usage(stderr, UNUSABLE);
+	if (argc == 2 &&
+	    (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0))
+		return usage(stdout, EXIT_OK);
+	return usage(stderr, EXIT_UNUSABLE);
 }

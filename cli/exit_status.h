@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* exit_status: what the command line's exit status says. */
+#ifndef CLI_EXIT_STATUS_H
+#define CLI_EXIT_STATUS_H
+
+enum {
+	EXIT_OK = 0,      /* found, or sound */
+	EXIT_MISSING = 1, /* not found, or damaged */
+	EXIT_UNUSABLE = 2 /* wrong usage, or files that cannot be read */
+};
+
+#endif

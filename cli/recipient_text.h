@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * recipient_text: what became of a message's recipients.
+ *
+ * Recipients whose phases up to the reply are the same stand together under
+ * these phases; many of them with the same verdict share a line. Pure.
+ */
+#ifndef CLI_RECIPIENT_TEXT_H
+#define CLI_RECIPIENT_TEXT_H
+
+struct delivery_reply;
+struct message_record;
+struct text_page;
+struct timeline;
+
+/* "2 delivered, 1 in flight" in the line where the page stands. */
+void recipient_text_summary(
+    struct text_page *page, const struct message_record *record);
+
+void recipient_text_groups(
+    struct text_page *page, const struct timeline *timeline);
+
+/* "250 2.0.0 Saved", to be freed with free(3). */
+char *recipient_text_reply(const struct delivery_reply *reply);
+
+#endif

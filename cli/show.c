@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * `postlag show`: options, the search, what is said when nothing is found.
+ * Called by main.c.
+ */
+#include "cli/show.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/memory.h"
+#include "base/reason.h"
+#include "cli/duration_text.h"
+#include "cli/exit_status.h"
+#include "cli/terminal.h"
+#include "cli/text_page.h"
+#include "cli/timeline_text.h"
+#include "store/query.h"
+#include "store/reach.h"
+#include "store/settings.h"
+#include "store/timeline.h"
+
+#define ARENA_BYTES ((size_t)1 << 30)
+/* Heartbeats make a running exporter write more often than this. */
+#define WRITTEN_LATELY_NS (60 * CLOCK_NS_PER_SECOND)
+
+enum { LIMIT_DEFAULT = 20 };
+
+struct show {
+	const char *config;
+	const char *directory; /* --store; NULL: as configured */
+	const char *key;
+	long limit;
+	bool json;
+};
+
+static const char help_text[] =
+    "usage: postlag show [-c FILE] [--store DIR] [--json] [--limit N] KEY\n\n"
+    "Shows what became of a message, newest match first. KEY is its id, a\n"
+    "queue id, or a Message-ID with or without <>.\n\n"
+    "  -c FILE      configuration (default " CONFIG_DEFAULT_PATH ")\n"
+    "  --store DIR  the store, instead of the configured one\n"
+    "  --json       exact times, one object a line\n"
+    "  --limit N    at most N matches (default 20)\n\n"
+    "Exit status: 0 found, 1 not found, 2 wrong usage or unreadable store.\n";
+
+static int
+misused(const char *what)
+{
+	fprintf(stderr, "postlag show: %s\nTry postlag show -h.\n", what);
+	return -1;
+}
+
+static int
+read_limit(const char *text, long *limit_r)
+{
+	char *end;
+
+	errno = 0;
+	*limit_r = strtol(text, &end, 10);
+	if (errno != 0 || end == text || *end != '\0' || *limit_r < 1 ||
+	    *limit_r > INT_MAX)
+		return misused("--limit takes a number from 1");
+	return 0;
+}
+
+/* Returns 1 to go on, 0 when only the help was asked for, -1 on misuse. */
+static int
+read_arguments(int argc, char **argv, struct show *show_r)
+{
+	static const struct option options[] = {
+	    {"store", required_argument, NULL, 's'},
+	    {"json", no_argument, NULL, 'j'},
+	    {"limit", required_argument, NULL, 'l'},
+	    {"help", no_argument, NULL, 'h'},
+	    {NULL, 0, NULL, 0},
+	};
+	int option;
+
+	*show_r = (struct show){
+	    .config = CONFIG_DEFAULT_PATH, .limit = LIMIT_DEFAULT};
+	optind = 1;
+	opterr = 0; /* misused() tells */
+	while ((option = getopt_long(argc, argv, "c:h", options, NULL)) != -1) {
+		if (option == 'c')
+			show_r->config = optarg;
+		else if (option == 's')
+			show_r->directory = optarg;
+		else if (option == 'j')
+			show_r->json = true;
+		else if (option == 'h')
+			return fputs(help_text, stdout) < 0 ? -1 : 0;
+		else if (option != 'l')
+			return misused("unknown option or missing argument");
+		else if (read_limit(optarg, &show_r->limit) < 0)
+			return -1;
+	}
+	if (argc - optind != 1 || argv[optind][0] == '\0')
+		return misused("one id, queue id or Message-ID is needed");
+	show_r->key = argv[optind];
+	return 1;
+}
+
+/* The configured directory, to be freed. A default configuration file that does
+ * not exist is no error. */
+static char *
+store_directory(const struct show *show, struct reason *reason)
+{
+	struct store_settings settings = {0};
+	struct config_section section = {
+	    "store", store_config_items, store_config_item_count, &settings};
+	char *directory = NULL;
+	int loaded;
+
+	if (show->directory != NULL)
+		return memory_string(show->directory);
+	if (strcmp(show->config, CONFIG_DEFAULT_PATH) == 0 &&
+	    access(show->config, F_OK) < 0 && errno == ENOENT)
+		loaded = config_parse("defaults", "", &section, 1, reason);
+	else
+		loaded = config_load(show->config, &section, 1, reason);
+	if (loaded == 0)
+		directory = memory_string(settings.directory);
+	config_free(&section, 1);
+	return directory;
+}
+
+static int
+unusable(const struct reason *reason)
+{
+	fprintf(stderr, "postlag: %s\n", reason->text);
+	return EXIT_UNUSABLE;
+}
+
+/* Since when the store reaches, and whether the exporter seems to be at it. */
+static void
+page_reach(struct text_page *page, const char *directory)
+{
+	struct store_reach reach;
+	char text[CLOCK_TEXT_SIZE], ago[DURATION_TEXT_SIZE];
+	int64_t age_ns;
+
+	if (store_reach(directory, &reach, NULL) < 0)
+		return;
+	if (reach.first_wall_ns == 0) {
+		page_wrapped(page, "The store is empty: has postlag-exporter "
+				   "been running?");
+		page_end_line(page);
+		return;
+	}
+	clock_format(reach.first_wall_ns, text);
+	age_ns = clock_stamp().wall_ns - reach.written_wall_ns;
+	duration_text(age_ns > 0 ? age_ns : 0, page->style.utf8, ago);
+	page_format(
+	    page, "The store begins on %.10s and was last written ", text);
+	page_format(page, "%s ago.", ago);
+	page_end_line(page);
+	if (age_ns > WRITTEN_LATELY_NS)
+		page_wrapped(
+		    page, "It may be behind: is postlag-exporter running?");
+	else
+		page_wrapped(page, "A message appears here within a second "
+				   "after its transaction has ended.");
+	page_end_line(page);
+}
+
+static int
+not_found(const struct show *show, const char *directory)
+{
+	struct buffer text = {0};
+	struct text_page page = {terminal_style(stderr), &text, 0};
+
+	page_format(&page,
+	    "postlag: no message with the id, queue id or"
+	    " Message-ID \"%s\" in %s",
+	    show->key, directory);
+	page_end_line(&page);
+	page_reach(&page, directory);
+	fwrite(text.data, 1, text.size, stderr);
+	buffer_free(&text);
+	return EXIT_MISSING;
+}
+
+static void
+print_json(const struct timeline *timeline)
+{
+	char *json = timeline_json(timeline);
+
+	puts(json);
+	free(json);
+}
+
+static void
+print_text(const struct timeline *timeline, const struct text_style *style)
+{
+	struct buffer text = {0};
+
+	timeline_text(timeline, style, &text);
+	fwrite(text.data, 1, text.size, stdout);
+	buffer_free(&text);
+}
+
+static void
+print_separator(const struct text_style *style)
+{
+	putchar('\n');
+	for (unsigned i = 0; i < style->width; i++)
+		fputs(style->utf8 ? "\xe2\x94\x80" : "-", stdout);
+	fputs("\n\n", stdout);
+}
+
+static int
+print_records(const struct show *show, const struct message_record *records,
+    size_t count, struct arena *arena)
+{
+	struct text_style style = terminal_style(stdout);
+	struct timeline *timeline;
+	struct reason reason;
+
+	for (size_t i = 0; i < count; i++) {
+		timeline = timeline_build(&records[i], arena);
+		if (timeline == NULL) {
+			reason_set(&reason, "too large to be shown");
+			return unusable(&reason);
+		}
+		if (show->json) {
+			print_json(timeline);
+			continue;
+		}
+		if (i > 0)
+			print_separator(&style);
+		print_text(timeline, &style);
+	}
+	if (count == (size_t)show->limit && count > 1)
+		fprintf(stderr,
+		    "postlag: stopped after %zu matches; there may"
+		    " be more (--limit)\n",
+		    count);
+	return fflush(stdout) == 0 ? EXIT_OK : EXIT_UNUSABLE;
+}
+
+static int
+search(const struct show *show, const char *directory)
+{
+	struct arena *arena = arena_new(ARENA_BYTES);
+	struct store_reader *reader;
+	struct message_record *records;
+	struct reason reason;
+	long count = -1;
+	int status;
+
+	reader = store_reader_open(directory, &reason);
+	if (reader != NULL)
+		count = store_find(reader, show->key, (size_t)show->limit,
+		    arena, &records, &reason);
+	if (count < 0)
+		status = unusable(&reason);
+	else if (count == 0)
+		status = not_found(show, directory);
+	else
+		status = print_records(show, records, (size_t)count, arena);
+	store_reader_free(&reader);
+	arena_free(&arena);
+	return status;
+}
+
+int
+show_command(int argc, char **argv)
+{
+	struct show show;
+	struct reason reason;
+	char *directory;
+	int status = read_arguments(argc, argv, &show);
+
+	if (status <= 0)
+		return status == 0 ? EXIT_OK : EXIT_UNUSABLE;
+	directory = store_directory(&show, &reason);
+	if (directory == NULL)
+		return unusable(&reason);
+	status = search(&show, directory);
+	free(directory);
+	return status;
+}
