@@ -52,7 +52,9 @@ read_recipients(struct day_file *file, const struct recipient_owner *owner,
 		    (struct open_recipient){.address = rows[i].address,
 			.state = rows[i].state,
 			.attempts = rows[i].attempts,
-			.expected = rows[i].expected};
+			.expected = rows[i].expected,
+			.leg_row = rows[i].leg_row,
+			.leg_position = rows[i].leg_position};
 	return 0;
 }
 
