@@ -170,7 +170,8 @@ static const struct metric_family families[METRICS] = {
 	{{"state", 1, state_value}},
 	"Recipients that are in this state now."},
 [METRIC_MESSAGES_IN_FLIGHT] = {
-	"postlag_messages_in_flight", METRIC_GAUGE, METRIC_PLAIN, {{.name = NULL}},
+	"postlag_messages_in_flight", METRIC_GAUGE, METRIC_PLAIN,
+	{{.name = NULL}},
 	"Messages with at least one recipient in flight."},
 [METRIC_OLDEST_IN_FLIGHT] = {
 	"postlag_oldest_in_flight_timestamp_seconds", METRIC_GAUGE,
@@ -224,7 +225,8 @@ static const struct metric_family families[METRICS] = {
 	"Stamps that were not believed: removed by the milter, or seen at "
 	"delivery in mail that they do not belong to."},
 [METRIC_DELIVERIES_WAITING] = {
-	"postlag_deliveries_waiting", METRIC_GAUGE, METRIC_PLAIN, {{.name = NULL}},
+	"postlag_deliveries_waiting", METRIC_GAUGE, METRIC_PLAIN,
+	{{.name = NULL}},
 	"Deliveries whose stamp names a message that is not known yet."},
 [METRIC_CLOCK_SKEW] = {
 	"postlag_clock_skew_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
@@ -272,13 +274,15 @@ static const struct metric_family families[METRICS] = {
 	"When the last event read was made, heartbeats included; 0 before the "
 	"first since start."},
 [METRIC_STORE_FILES] = {
-	"postlag_store_files", METRIC_GAUGE, METRIC_PLAIN, {{.name = NULL}},
+	"postlag_store_files", METRIC_GAUGE, METRIC_PLAIN,
+	{{.name = NULL}},
 	"Day files in the store."},
 [METRIC_STORE_BYTES] = {
 	"postlag_store_bytes", METRIC_GAUGE, METRIC_BYTES, {{.name = NULL}},
 	"Size of all files in the store."},
 [METRIC_STORE_DAMAGED_FILES] = {
-	"postlag_store_damaged_files", METRIC_GAUGE, METRIC_PLAIN, {{.name = NULL}},
+	"postlag_store_damaged_files", METRIC_GAUGE, METRIC_PLAIN,
+	{{.name = NULL}},
 	"Day files that cannot be read and were left alone."},
 [METRIC_STORE_COMMITS] = {
 	"postlag_store_commits_total", METRIC_LIVE_COUNTER, METRIC_PLAIN,
