@@ -125,6 +125,15 @@ $(BUILD)/tests/fuzz/$(1)/fuzz_%: $(BUILD)/tests/fuzz/$(1)/fuzz_%.o $(FUZZ_MAIN) 
 endef
 $(foreach l,$(LAYERS),$(eval $(call FUZZ_RULE,$(l))))
 
+# C programs that Python tests run: tests/<layer>/tool_<stem>.c.
+TOOL_SOURCES := $(foreach l,$(LAYERS),$(wildcard tests/$(l)/tool_*.c))
+TOOL_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(TOOL_SOURCES))
+define TOOL_RULE
+$(BUILD)/tests/$(1)/tool_%: $(BUILD)/tests/$(1)/tool_%.o $(call CHAIN,$(1))
+	$(CC) $(LDFLAGS) -o $$@ $$^ $(call CHAIN_LIBS,$(1))
+endef
+$(foreach l,$(LAYERS),$(eval $(call TOOL_RULE,$(l))))
+
 # Benchmarks and other C programs that tests run: one file, one program.
 BENCH_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
 BENCH_LIBS.nothing_milter := -lmilter
@@ -135,7 +144,7 @@ $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o
 bench-programs: all $(BENCH_PROGRAMS)
 
 .PHONY: tests
-tests: all $(UNIT_PROGRAMS) $(FUZZ_PROGRAMS)
+tests: all $(UNIT_PROGRAMS) $(FUZZ_PROGRAMS) $(TOOL_PROGRAMS)
 
 .PHONY: deps
 deps:
