@@ -10,7 +10,10 @@
 #   make deps         what is missing, with apt
 
 V ?= release
-CC ?= gcc
+# make's own default is cc, whatever that is.
+ifeq ($(origin CC),default)
+CC := gcc
+endif
 PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 120
