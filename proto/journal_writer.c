@@ -69,8 +69,7 @@ earlier(int64_t left, int64_t right)
 
 /* Appending. */
 
-/* Sets a deadline that there was none of, which the thread may have to get up
- * earlier for. */
+/* Sets a deadline that the thread may have to get up earlier for. */
 static void
 set_due(struct journal_writer *writer, int64_t *due_ns, int64_t at_ns)
 {
@@ -88,8 +87,11 @@ append(struct journal_writer *writer, const struct event *event, int64_t limit)
 	int64_t now_ns;
 
 	outcome = journal_output_append(output, event, limit);
-	if (output->segment.number != number)
+	if (output->segment.number != number) {
+		/* The one before is to be synced and closed soon. */
 		writer->age_due_ns = NEVER;
+		set_due(writer, &writer->sync_due_ns, 0);
+	}
 	if (outcome != JOURNAL_APPENDED ||
 	    (writer->sync_due_ns != NEVER && writer->age_due_ns != NEVER))
 		return outcome;
