@@ -75,16 +75,23 @@ journal_output_is_gone(const struct journal_output *output)
 	       fstat(output->segment.fd, &status) == 0 && status.st_nlink == 0;
 }
 
-/* Whether there is a segment that takes `size` more bytes. */
+/* Whether the record at hand belongs into a new segment. */
 static bool
-ensure_segment(struct journal_output *output, size_t size)
+is_full(const struct journal_output *output)
 {
 	const struct segment_file *segment = &output->segment;
-	int64_t bytes = (int64_t)(segment->bytes + size);
+	int64_t bytes = (int64_t)(segment->bytes + output->frame.size);
 
-	if (segment->fd < 0)
+	return segment->has_records && bytes > output->segment_bytes;
+}
+
+/* Whether there is a segment to write to. */
+static bool
+ensure_segment(struct journal_output *output)
+{
+	if (output->segment.fd < 0)
 		return open_segment(output);
-	if (segment->has_records && bytes > output->segment_bytes)
+	if (is_full(output))
 		journal_output_rotate(output);
 	return true;
 }
@@ -112,7 +119,7 @@ write_to_segment(struct journal_output *output)
 {
 	struct buffer *frame = &output->frame;
 
-	if (!ensure_segment(output, frame->size))
+	if (!ensure_segment(output))
 		return 0;
 	frame_seal(frame, 0, output->segment.seed);
 	return segment_file_append(&output->segment, frame->data, frame->size);
@@ -148,8 +155,12 @@ journal_output_append(struct journal_output *output, const struct event *event,
 	if (!encode(output, event))
 		return JOURNAL_DROPPED_MEMORY;
 	if (!journal_room_in_limit(
-		&output->room, output->frame.size, limit_bytes))
+		&output->room, output->frame.size, limit_bytes)) {
+		/* Only former segments can be removed. */
+		if (is_full(output))
+			journal_output_rotate(output);
 		return JOURNAL_DROPPED_LIMIT;
+	}
 	return write_frame(output) ? JOURNAL_APPENDED : JOURNAL_DROPPED_ERROR;
 }
 
