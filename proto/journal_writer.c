@@ -434,9 +434,10 @@ journal_writer_close(struct journal_writer **writer)
 {
 	struct journal_writer *closed = *writer;
 
-	if (closed == NULL)
-		return;
 	*writer = NULL;
+	/* The thread of an abandoned one may still run. */
+	if (closed == NULL || closed->abandoned)
+		return;
 	pthread_mutex_lock(&closed->mutex);
 	closed->stopping = true;
 	pthread_cond_signal(&closed->wake);

@@ -47,8 +47,9 @@ enum journal_share {
 int journal_writer_append(struct journal_writer *writer,
     const struct event *event, enum journal_share share);
 
-/* Writes a last heartbeat, syncs, ends the thread, frees; sets *writer to
- * NULL. NULL-safe. Appends by other threads must have ended. */
+/* Writes a last heartbeat, syncs, ends the thread, frees; sets *writer to NULL.
+ * NULL-safe. Appends by other threads must have ended. An abandoned one is left
+ * as it is. */
 void journal_writer_close(struct journal_writer **writer);
 
 /* The same within milliseconds and without freeing, for a process that is about

@@ -30,7 +30,7 @@ BORROWED = (
     (r"syslog\.h", r"base/log\.c", 1),
     (r"xxhash\.h", r"(proto|store)/", 2),
     (r"proto/event\.pb-c\.h", r"proto/event_codec\.c", 1),
-    (r"protobuf-c/.*", r"proto/event_codec\.c", 1),
+    (r"protobuf-c/.*", r"proto/wire_struct\.h", 1),
     (r"libmilter/.*", r"milter/", 1),
     (r"event2/.*", r"lmtp/", 3),
     (r"sqlite3\.h", r"store/", 8),

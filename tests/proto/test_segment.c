@@ -93,8 +93,7 @@ struct headers {
 	struct arena *arena;
 	struct buffer bytes;
 	struct segment_header header;
-	size_t header_bytes;
-	unsigned damaged;
+	struct segment_header_extent extent;
 };
 
 static void
@@ -124,7 +123,7 @@ static int
 headers_read(struct headers *headers, size_t size)
 {
 	return segment_header_read(headers->bytes.data, size, headers->arena,
-	    &headers->header, &headers->header_bytes, &headers->damaged, NULL);
+	    &headers->header, &headers->extent, NULL);
 }
 
 static void
@@ -139,8 +138,8 @@ a_header_is_read_back_and_the_records_begin_behind_it(void **state)
 	for (size_t i = 0; i < size; i++)
 		assert_int_equal(headers_read(&headers, i), 0);
 	assert_int_equal(headers_read(&headers, headers.bytes.size), 1);
-	assert_int_equal(headers.header_bytes, size);
-	assert_int_equal(headers.damaged, 0);
+	assert_int_equal(headers.extent.bytes, size);
+	assert_int_equal(headers.extent.damaged, 0);
 	assert_string_equal(headers.header.source, "milter");
 	assert_true(
 	    headers.header.checksum_seed == UINT64_C(0xfedcba9876543210));
@@ -159,8 +158,8 @@ one_damaged_copy_costs_nothing(void **state)
 	for (size_t i = 0; i < size; i++) {
 		headers.bytes.data[i] ^= 0x40;
 		assert_int_equal(headers_read(&headers, headers.bytes.size), 1);
-		assert_int_equal(headers.header_bytes, size);
-		assert_int_equal(headers.damaged, 1);
+		assert_int_equal(headers.extent.bytes, size);
+		assert_int_equal(headers.extent.damaged, 1);
 		assert_string_equal(headers.header.program, "test");
 		headers.bytes.data[i] ^= 0x40;
 	}
@@ -187,7 +186,7 @@ a_forged_header_behind_two_damaged_copies_is_not_believed(void **state)
 	}
 	buffer_append(&headers.bytes, filler, sizeof(filler));
 	assert_int_equal(headers_read(&headers, headers.bytes.size), -1);
-	assert_int_equal(headers.damaged, 2);
+	assert_int_equal(headers.extent.damaged, 2);
 	headers_end(&headers);
 	headers_end(&forged);
 }
@@ -204,9 +203,9 @@ a_newer_format_is_told_apart(void **state)
 	buffer_clear(&headers.bytes);
 	assert_int_equal(
 	    segment_header_write(&header, headers.arena, &headers.bytes), 0);
-	assert_int_equal(segment_header_read(headers.bytes.data,
-			     headers.bytes.size, headers.arena, &headers.header,
-			     &headers.header_bytes, &headers.damaged, &reason),
+	assert_int_equal(
+	    segment_header_read(headers.bytes.data, headers.bytes.size,
+		headers.arena, &headers.header, &headers.extent, &reason),
 	    -1);
 	assert_non_null(strstr(reason.text, "format 2"));
 	headers_end(&headers);
