@@ -40,6 +40,10 @@ client_describe(
 	struct sockaddr_in6 inet6;
 
 	*client_r = (struct client){.port = 0};
+	/* Without reverse DNS the name is the address in brackets; Postfix's
+	 * own log says "unknown". */
+	if (name != NULL && *name == '[')
+		name = "unknown";
 	snprintf(client_r->name, sizeof(client_r->name), "%s",
 	    name != NULL ? name : "");
 	if (address != NULL && address->sa_family == AF_INET) {

@@ -45,7 +45,7 @@ writes_ipv4_and_ipv6_addresses(void **state)
 	assert_string_equal(client.address, "192.0.2.1");
 	assert_int_equal(client.port, 4711);
 	assert_false(client.non_smtp);
-	client = describe_inet6("unknown", "2001:db8::1", 1);
+	client = describe_inet6("[2001:db8::1]", "2001:db8::1", 1);
 	assert_string_equal(client.name, "unknown");
 	assert_string_equal(client.address, "2001:db8::1");
 }
