@@ -74,8 +74,8 @@ static inline void
 fixture_open(struct fixture *fixture)
 {
 	fixture->totals = totals_new(&fixture_names);
-	fixture->store = store_open(
-	    &fixture->settings, fixture->totals, &fixture->reason);
+	fixture->store =
+	    store_open(&fixture->settings, fixture->totals, &fixture->reason);
 	if (fixture->store == NULL)
 		fail_msg("%s", fixture->reason.text);
 }
@@ -130,8 +130,8 @@ fixture_setup(void **state)
 }
 
 static inline int
-fixture_remove(const char *path, const struct stat *status, int type,
-    struct FTW *where)
+fixture_remove(
+    const char *path, const struct stat *status, int type, struct FTW *where)
 {
 	return remove(path);
 }
@@ -189,7 +189,7 @@ static inline int64_t
 fixture_message_ns(uint64_t number)
 {
 	return MIDNIGHT_NS + 3600 * SECOND_NS +
-	    (int64_t)number * 137 * 1000 * 1000 + 123456;
+	       (int64_t)number * 137 * 1000 * 1000 + 123456;
 }
 
 static inline void
@@ -200,10 +200,10 @@ fixture_fill_recipients(struct fixture_message *message, uint64_t number,
 		snprintf(message->addresses[i], sizeof(message->addresses[i]),
 		    "user%u@example%u.org", (unsigned)(number * 7 + i) % 5000,
 		    (unsigned)(number + i) % 20);
-		message->recipients[i] = (struct message_recipient){
-		    .address = message->addresses[i],
-		    .rcpt_at = fixture_stamp(
-			at_ns + ((int64_t)i + 2) * 1000003)};
+		message->recipients[i] =
+		    (struct message_recipient){.address = message->addresses[i],
+			.rcpt_at =
+			    fixture_stamp(at_ns + ((int64_t)i + 2) * 1000003)};
 	}
 	message->event.recipients = message->recipients;
 	message->event.recipient_count = count;
@@ -221,8 +221,8 @@ fixture_fill_texts(struct fixture_message *message, uint64_t number)
 	    (unsigned long long)number, (unsigned long long)number % 50);
 	snprintf(message->sender, sizeof(message->sender),
 	    "sender%llu@example.net", (unsigned long long)number % 300);
-	snprintf(message->helo, sizeof(message->helo),
-	    "client%llu.example.net", (unsigned long long)number % 50);
+	snprintf(message->helo, sizeof(message->helo), "client%llu.example.net",
+	    (unsigned long long)number % 50);
 	event->queue_id = message->queue_id;
 	event->message_id = message->message_id;
 	event->sender = message->sender;
@@ -338,8 +338,8 @@ fixture_add_message(struct fixture *fixture, uint64_t number,
 	struct day_file *file;
 
 	fixture_fill_message(message, number);
-	file = store_file(fixture->store, message->event.mail_at.wall_ns,
-	    &fixture->reason);
+	file = store_file(
+	    fixture->store, message->event.mail_at.wall_ns, &fixture->reason);
 	if (file == NULL ||
 	    store_add_message(file, &message->event, &fixture_segment,
 		message->states, key_r, &fixture->reason) != 0)
@@ -367,7 +367,7 @@ fixture_add_delivery(struct fixture *fixture, uint64_t number,
 		if (store_change_recipient(key, &change, &fixture->reason) != 0)
 			return -1;
 		latency_ns = delivery.recipients[i].final.at.wall_ns -
-		    message->event.mail_at.wall_ns;
+			     message->event.mail_at.wall_ns;
 		day_file_count(key->file, COUNTER_DELIVERIES, 1);
 		day_file_observe(key->file, HISTOGRAM_LATENCY,
 		    delivery.recipients[i].final.at.wall_ns, latency_ns);
@@ -415,8 +415,8 @@ fixture_counted(struct fixture *fixture, unsigned counter)
 
 /* Finds with a reader that is opened at first use. */
 static inline long
-fixture_find(struct fixture *fixture, const char *key,
-    struct message_record **records_r)
+fixture_find(
+    struct fixture *fixture, const char *key, struct message_record **records_r)
 {
 	if (fixture->reader == NULL)
 		fixture->reader =

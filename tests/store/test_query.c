@@ -53,8 +53,7 @@ assert_message(
 	assert_stamp(got->content_at, wanted->content_at);
 	assert_stamp(got->eom_at, wanted->eom_at);
 	assert_stamp(got->end_at, wanted->end_at);
-	assert_int_equal(
-	    got->recipients_omitted, wanted->recipients_omitted);
+	assert_int_equal(got->recipients_omitted, wanted->recipients_omitted);
 }
 
 static void
@@ -104,8 +103,7 @@ assert_delivery(
 	assert_int_equal(got->stamps_seen, wanted->stamps_seen);
 	assert_true(uuid_equal(&got->stamp_id, &wanted->stamp_id));
 	assert_text(got->stamp_queue_id, wanted->stamp_queue_id);
-	assert_int_equal(
-	    got->stamp_mail_wall_ns, wanted->stamp_mail_wall_ns);
+	assert_int_equal(got->stamp_mail_wall_ns, wanted->stamp_mail_wall_ns);
 	assert_stamp(got->connect_at, wanted->connect_at);
 	assert_stamp(got->mail_at, wanted->mail_at);
 	assert_stamp(got->data_at, wanted->data_at);
@@ -124,8 +122,8 @@ assert_number(const struct message_record *record, uint64_t number)
 	fixture_fill_delivery(&delivery, &message, number);
 	assert_message(&record->event, &message.event);
 	assert_string_equal(record->instance, fixture_segment.instance);
-	assert_memory_equal(record->boot_id, fixture_segment.boot_id,
-	    sizeof(record->boot_id));
+	assert_memory_equal(
+	    record->boot_id, fixture_segment.boot_id, sizeof(record->boot_id));
 	assert_int_equal(record->leg_count, 1);
 	assert_int_equal(record->legs[0].state, LEG_STAMPED);
 	assert_delivery(&record->legs[0].event, &delivery.event);
@@ -163,8 +161,8 @@ every_key_finds_the_message_as_it_was(void **state)
 		    fixture_find_one(fixture, message.queue_id), number);
 		assert_number(
 		    fixture_find_one(fixture, message.message_id), number);
-		bare = strndup(message.message_id + 1,
-		    strlen(message.message_id) - 2);
+		bare = strndup(
+		    message.message_id + 1, strlen(message.message_id) - 2);
 		assert_number(fixture_find_one(fixture, bare), number);
 		free(bare);
 	}
@@ -184,8 +182,7 @@ nothing_is_found_before_commit_nor_for_other_keys(void **state)
 	fixture_fill_message(&message, 2);
 	uuid_format(&message.event.id, id);
 	assert_int_equal(fixture_find(fixture, id, &records), 0);
-	assert_int_equal(
-	    fixture_find(fixture, message.queue_id, &records), 0);
+	assert_int_equal(fixture_find(fixture, message.queue_id, &records), 0);
 	assert_int_equal(fixture_find(fixture, "x@y", &records), 0);
 	assert_int_equal(fixture_find(fixture, "", &records), 0);
 	fixture_must_commit(fixture, 2);
@@ -202,8 +199,8 @@ a_queue_id_used_again_gives_the_newest_first(void **state)
 	struct day_file *file;
 
 	for (uint64_t number = 1; number <= 4; number++) {
-		int64_t at_ns = fixture_message_ns(number) -
-		    (number == 3 ? DAY_NS : 0);
+		int64_t at_ns =
+		    fixture_message_ns(number) - (number == 3 ? DAY_NS : 0);
 
 		fixture_fill_message(&message, number);
 		message.event.queue_id = "4F1A2B3C";
@@ -211,9 +208,9 @@ a_queue_id_used_again_gives_the_newest_first(void **state)
 		message.event.mail_at = fixture_stamp(at_ns);
 		file = store_file(fixture->store, at_ns, &fixture->reason);
 		assert_non_null(file);
-		assert_int_equal(store_add_message(file, &message.event,
-				     &fixture_segment, message.states, &key,
-				     NULL),
+		assert_int_equal(
+		    store_add_message(file, &message.event, &fixture_segment,
+			message.states, &key, NULL),
 		    0);
 	}
 	fixture_must_commit(fixture, 1);
@@ -227,7 +224,8 @@ a_queue_id_used_again_gives_the_newest_first(void **state)
 static void
 any_bytes_come_back_exactly(void **state)
 {
-	static const char bytes[] = "\xff\xfe" "caf\xe9 \xc3\xa9\x01\x7f";
+	static const char bytes[] = "\xff\xfe"
+				    "caf\xe9 \xc3\xa9\x01\x7f";
 	struct fixture *fixture = *state;
 	struct fixture_message message;
 	struct fixture_delivery delivery;
@@ -315,7 +313,8 @@ ten_thousand_recipients_keep_their_numbers(void **state)
 	struct fixture *fixture = *state;
 	struct fixture_message message;
 	const struct message_record *record;
-	struct message_recipient *recipients = calloc(MANY, sizeof(*recipients));
+	struct message_recipient *recipients =
+	    calloc(MANY, sizeof(*recipients));
 	enum recipient_state *states = calloc(MANY, sizeof(*states));
 	struct recipient_change change = {.number = MANY};
 	char(*addresses)[32] = calloc(MANY, sizeof(*addresses));
@@ -380,9 +379,9 @@ a_thousand_ids_of_one_moment_are_all_found(void **state)
 		message.event.id = fixture_id(NOW_NS, i);
 		message.event.mail_at = fixture_stamp(NOW_NS);
 		file = store_file(fixture->store, NOW_NS, NULL);
-		assert_int_equal(store_add_message(file, &message.event,
-				     &fixture_segment, message.states, &key,
-				     NULL),
+		assert_int_equal(
+		    store_add_message(file, &message.event, &fixture_segment,
+			message.states, &key, NULL),
 		    0);
 	}
 	for (uint64_t i = 0; i < 1000; i += 37) {
@@ -402,9 +401,8 @@ a_thousand_ids_of_one_moment_are_all_found(void **state)
 static void
 an_id_of_a_wrong_clock_goes_to_odd_db(void **state)
 {
-	static const int64_t moments[] = {
-	    1000000, NOW_NS - 10 * DAY_NS, NOW_NS + 3 * DAY_NS,
-	    INT64_C(4102444800) * SECOND_NS};
+	static const int64_t moments[] = {1000000, NOW_NS - 10 * DAY_NS,
+	    NOW_NS + 3 * DAY_NS, INT64_C(4102444800) * SECOND_NS};
 	struct fixture *fixture = *state;
 	struct fixture_message message;
 	struct message_key key;
@@ -416,9 +414,9 @@ an_id_of_a_wrong_clock_goes_to_odd_db(void **state)
 		message.event.id = fixture_id(moments[i], i);
 		message.event.mail_at = fixture_stamp(moments[i]);
 		file = store_file(fixture->store, moments[i], NULL);
-		assert_int_equal(store_add_message(file, &message.event,
-				     &fixture_segment, message.states, &key,
-				     NULL),
+		assert_int_equal(
+		    store_add_message(file, &message.event, &fixture_segment,
+			message.states, &key, NULL),
 		    0);
 	}
 	fixture_must_commit(fixture, 1);

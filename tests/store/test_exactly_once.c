@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Killed at any system call that writes or syncs, also between two files'
+ * commits, and started again, the writer ends with the same rows, counters and
+ * cells as one that was never killed (I2, I3).
+ *
+ * The writer runs in a child whose system calls are counted; it dies at the
+ * n-th, with half of it done. Every n-th in check, each one with POSTLAG_LONG.
+ */
+#include "tests/store/store_fixture.h"
+
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#define MESSAGES 24
+#define EVENTS (2 * MESSAGES)
+#define EVENTS_PER_BATCH 7
+#define STEP_IN_CHECK 5
+
+/* At which call to die; 0: never. */
+static long calls_left;
+
+static bool
+is_last_call(void)
+{
+	return calls_left > 0 && --calls_left == 0;
+}
+
+ssize_t pwrite64(int fd, const void *data, size_t size, off64_t offset);
+int fdatasync(int fd);
+int fsync(int fd);
+
+ssize_t
+pwrite64(int fd, const void *data, size_t size, off64_t offset)
+{
+	if (is_last_call()) {
+		syscall(SYS_pwrite64, fd, data, size / 2, offset);
+		raise(SIGKILL);
+	}
+	return syscall(SYS_pwrite64, fd, data, size, offset);
+}
+
+/* Syncing takes nothing that a killed process could lose. */
+int
+fdatasync(int fd)
+{
+	if (is_last_call())
+		raise(SIGKILL);
+	return 0;
+}
+
+int
+fsync(int fd)
+{
+	return fdatasync(fd);
+}
+
+/* The journal: event 2k is message k, which every third is yesterday's; event
+ * 2k + 1 is the delivery of the message ten before, or of the last ones at the
+ * end. */
+static void
+message_of(uint64_t number, struct fixture_message *message)
+{
+	fixture_fill_message(message, number);
+	if (number % 3 == 0) {
+		message->event.mail_at =
+		    fixture_stamp(fixture_message_ns(number) - DAY_NS);
+		message->event.id =
+		    fixture_id(message->event.mail_at.wall_ns, number);
+	}
+}
+
+static int
+apply_message(struct fixture *fixture, uint64_t number, uint64_t position)
+{
+	struct fixture_message message;
+	struct message_key key;
+	struct day_file *file;
+
+	message_of(number, &message);
+	file = store_file(
+	    fixture->store, message.event.mail_at.wall_ns, &fixture->reason);
+	if (file == NULL)
+		return -1;
+	if (day_file_has(file, SOURCE, (struct journal_position){1, position}))
+		return 0;
+	day_file_count(file, COUNTER_MESSAGES, 1);
+	return store_add_message(file, &message.event, &fixture_segment,
+	    message.states, &key, &fixture->reason);
+}
+
+static int
+apply_delivery(struct fixture *fixture, uint64_t number, uint64_t position)
+{
+	struct fixture_message message;
+	struct open_message open;
+
+	message_of(number, &message);
+	arena_reset(fixture->arena);
+	if (store_find_message(fixture->store, &message.event.id,
+		fixture->arena, &open, &fixture->reason) != 1)
+		return -1;
+	if (day_file_has(
+		open.key.file, SOURCE, (struct journal_position){1, position}))
+		return 0;
+	return fixture_add_delivery(fixture, number, &message, &open.key);
+}
+
+static int
+apply(struct fixture *fixture, uint64_t event)
+{
+	uint64_t number = event / 2;
+
+	if (event % 2 == 0)
+		return apply_message(fixture, number, event + 1);
+	return apply_delivery(fixture,
+	    number < 10 ? number / 2 : number - 10 + number % 2, event + 1);
+}
+
+/* Reads on from the lower bound to the end. */
+static int
+run_writer(struct fixture *fixture)
+{
+	uint64_t event = store_lower_bound(fixture->store, SOURCE).offset;
+
+	while (event < EVENTS) {
+		if (apply(fixture, event++) != 0)
+			return -1;
+		if ((event % EVENTS_PER_BATCH == 0 || event == EVENTS) &&
+		    fixture_commit(fixture, event) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Runs the writer in a child that dies at its n-th call. Returns whether it
+ * came to its end before. */
+static bool
+run_child(struct fixture *fixture, long call)
+{
+	pid_t child = fork();
+	int status;
+
+	assert_true(child >= 0);
+	if (child == 0) {
+		calls_left = call;
+		fixture->totals = totals_new(&fixture_names);
+		fixture->store = store_open(
+		    &fixture->settings, fixture->totals, &fixture->reason);
+		if (fixture->store == NULL || run_writer(fixture) != 0) {
+			fprintf(stderr, "# %s\n", fixture->reason.text);
+			_exit(1);
+		}
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	if (WIFSIGNALED(status)) {
+		assert_int_equal(WTERMSIG(status), SIGKILL);
+		return false;
+	}
+	assert_int_equal(WEXITSTATUS(status), 0);
+	return true;
+}
+
+struct dump {
+	char text[1 << 20];
+	size_t size;
+};
+
+static int
+dump_row(void *context, int columns, char **values, char **names)
+{
+	struct dump *dump = context;
+
+	for (int i = 0; i < columns; i++)
+		dump->size += (size_t)snprintf(dump->text + dump->size,
+		    sizeof(dump->text) - dump->size, "%s|", values[i]);
+	assert_true(dump->size < sizeof(dump->text));
+	return 0;
+}
+
+/* The rows of all tables, every value quoted. */
+static void
+dump_file(const char *path, struct dump *dump)
+{
+	static const char *const queries[] = {
+	    "SELECT 'message', row, quote(id), queue_hash, queue_id,"
+	    " quote(message_id_local), origin, client, sender, quote(packed)"
+	    " FROM message ORDER BY row",
+	    "SELECT 'recipient', key, address, state, attempts, leg, position,"
+	    " quote(packed) FROM recipient ORDER BY key",
+	    "SELECT 'leg', row, quote(id), state, message, queue_hash,"
+	    " quote(packed) FROM leg ORDER BY row",
+	    "SELECT 'address', id, domain, local FROM address ORDER BY id",
+	    "SELECT 'text', id, text FROM text ORDER BY id",
+	    "SELECT 'position', * FROM position ORDER BY source",
+	    "SELECT 'counter', * FROM counter ORDER BY name",
+	    "SELECT 'total', series, count, sum_ns, quote(buckets) FROM total",
+	    "SELECT 'minute', series, time, count, sum_ns, quote(cells)"
+	    " FROM minute ORDER BY series, time",
+	    "SELECT 'hour', series, time, count, sum_ns, quote(cells)"
+	    " FROM hour ORDER BY series, time",
+	    "PRAGMA integrity_check"};
+	sqlite3 *database;
+
+	assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+	for (size_t i = 0; i < COUNT(queries); i++)
+		assert_int_equal(
+		    sqlite3_exec(database, queries[i], dump_row, dump, NULL),
+		    SQLITE_OK);
+	sqlite3_close(database);
+}
+
+static void
+dump_store(struct fixture *fixture, struct dump *dump)
+{
+	char path[FIXTURE_PATH_SIZE];
+
+	dump->size = 0;
+	fixture_path(fixture, "day-20261130.db", path);
+	dump_file(path, dump);
+	fixture_path(fixture, "day-20261129.db", path);
+	dump_file(path, dump);
+}
+
+static uint64_t
+count_recipients(void)
+{
+	struct fixture_message message;
+	uint64_t recipients = 0;
+
+	for (uint64_t event = 1; event < EVENTS; event += 2) {
+		uint64_t number = event / 2;
+
+		message_of(number < 10 ? number / 2 : number - 10 + number % 2,
+		    &message);
+		recipients += message.event.recipient_count;
+	}
+	return recipients;
+}
+
+/* What the sums over all files say when the store is opened. */
+static void
+assert_totals(struct fixture *fixture, uint64_t messages, uint64_t deliveries)
+{
+	struct histogram_total histograms[HISTOGRAMS];
+	uint64_t counters[COUNTERS], sum = 0;
+
+	fixture_open(fixture);
+	totals_snapshot(fixture->totals, counters, histograms);
+	assert_int_equal(counters[COUNTER_MESSAGES], messages);
+	assert_int_equal(counters[COUNTER_DELIVERIES], deliveries);
+	assert_int_equal(histograms[HISTOGRAM_LATENCY].count, deliveries);
+	for (size_t i = 0; i <= TOTALS_BUCKETS; i++)
+		sum += histograms[HISTOGRAM_LATENCY].buckets[i];
+	assert_int_equal(sum, deliveries);
+	fixture_close(fixture);
+}
+
+static void
+remove_store(struct fixture *fixture)
+{
+	nftw(fixture->directory, fixture_remove, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static int
+setup_closed(void **state)
+{
+	*state = fixture_new();
+	return *state != NULL ? 0 : -1;
+}
+
+static void
+killed_at_any_call_the_writer_ends_the_same(void **state)
+{
+	static struct dump wanted, got;
+	struct fixture *fixture = *state;
+	long step = getenv("POSTLAG_LONG") != NULL ? 1 : STEP_IN_CHECK;
+	long kills = 0;
+
+	assert_true(run_child(fixture, 0));
+	dump_store(fixture, &wanted);
+	assert_totals(fixture, MESSAGES, count_recipients());
+	remove_store(fixture);
+	for (long call = 1;; call += step) {
+		if (run_child(fixture, call))
+			break;
+		kills++;
+		assert_true(run_child(fixture, 0));
+		dump_store(fixture, &got);
+		if (strcmp(got.text, wanted.text) != 0)
+			fail_msg("killed at call %ld: the files differ", call);
+		if (kills % 10 == 0)
+			assert_totals(fixture, MESSAGES, count_recipients());
+		remove_store(fixture);
+	}
+	print_message("# %ld kills\n", kills);
+	assert_true(kills > 20);
+}
+
+/* Each run dies a little later than the one before got. */
+static void
+killed_again_and_again_the_writer_ends_the_same(void **state)
+{
+	static struct dump wanted, got;
+	struct fixture *fixture = *state;
+	long kills = 0;
+
+	assert_true(run_child(fixture, 0));
+	dump_store(fixture, &wanted);
+	remove_store(fixture);
+	while (!run_child(fixture, 23 + kills % 60))
+		kills++;
+	assert_true(run_child(fixture, 0));
+	dump_store(fixture, &got);
+	assert_string_equal(got.text, wanted.text);
+	assert_totals(fixture, MESSAGES, count_recipients());
+	print_message("# %ld kills\n", kills);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(
+		killed_at_any_call_the_writer_ends_the_same, setup_closed,
+		fixture_teardown),
+	    cmocka_unit_test_setup_teardown(
+		killed_again_and_again_the_writer_ends_the_same, setup_closed,
+		fixture_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
