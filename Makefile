@@ -140,6 +140,7 @@ $(foreach l,$(LAYERS),$(eval $(call TOOL_RULE,$(l))))
 # Benchmarks and other C programs that tests run: one file, one program.
 BENCH_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
 BENCH_LIBS.nothing_milter := -lmilter
+BENCH_LIBS.pump_proxy := -levent_core
 $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o
 	$(CC) $(LDFLAGS) -o $@ $^ $(BENCH_LIBS.$*)
 
