@@ -18,7 +18,6 @@
 #include "base/reason.h"
 
 #define CONNECTIONS 256
-#define IDLE_SECONDS 10
 #define CONNECTION_BYTES (16 << 10)
 #define PATH_MAX_BYTES 2048
 #define BODY_MAX_BYTES (64 << 10)
@@ -212,7 +211,7 @@ http_start(const struct http_settings *settings, struct reason *reason)
 	    MHD_OPTION_LISTEN_SOCKET, settings->listen_fd,
 	    MHD_OPTION_THREAD_POOL_SIZE, HTTP_THREADS,
 	    MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
-	    MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
+	    MHD_OPTION_CONNECTION_TIMEOUT, settings->idle_seconds,
 	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
 	    MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_END);
 	if (server->daemon != NULL)

@@ -35,7 +35,8 @@ struct http_route {
 };
 
 struct http_settings {
-	int listen_fd; /* stays the caller's */
+	int listen_fd;         /* stays the caller's */
+	unsigned idle_seconds; /* after which a connection is closed */
 	const struct http_route *routes;
 	size_t route_count;
 	void *context; /* for the handlers */

@@ -24,6 +24,9 @@ const struct config_item exporter_items[] = {
 	NULL,
 	"Serve other machines too, although everybody who can connect can "
 	"look up every message."},
+    {"http_timeout", CONFIG_DURATION, MEMBER(http_timeout_ns), "10s", SECOND,
+	3600 * SECOND, NULL,
+	"How long an HTTP connection may be idle; whole seconds."},
     {"commit_interval", CONFIG_DURATION, MEMBER(commit_interval_ns), "200ms",
 	SECOND / 1000, 60 * SECOND, NULL,
 	"Time after which what was read becomes visible and durable."},

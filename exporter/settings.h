@@ -17,6 +17,7 @@ struct exporter_settings {
 	char *journal;
 	char *listen;
 	bool insecure_listen;
+	int64_t http_timeout_ns;
 	int64_t commit_interval_ns;
 	int64_t commit_events;
 	int64_t stamp_wait_ns;

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * postlag-exporter: reads the journals, joins them into the store, and serves
+ * what it knows over HTTP. Wiring only: settings, order of start and stop. The
+ * main thread waits for signals; ingest has a thread, HTTP has a few.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/daemon.h"
+#include "base/endpoint.h"
+#include "exporter/api.h"
+#include "exporter/http.h"
+#include "exporter/ingest.h"
+#include "exporter/metrics.h"
+#include "exporter/published.h"
+#include "exporter/routes.h"
+#include "exporter/settings.h"
+#include "store/settings.h"
+#include "store/store.h"
+#include "store/totals.h"
+
+#define FIRST_INHERITED_FD 3
+
+static struct exporter_settings settings;
+static struct store_settings store_settings;
+static struct config_section sections[2];
+
+static int listen_fd = -1;
+static struct totals *totals;
+static struct store *store;
+static struct published *published;
+static struct ingest *ingest;
+static struct routes_context context;
+static struct http_server *http;
+
+static int
+check(struct reason *reason)
+{
+	struct endpoint endpoint;
+
+	return exporter_settings_endpoint(&settings, &endpoint, reason);
+}
+
+static int
+open_listener(struct reason *reason)
+{
+	struct endpoint endpoint;
+
+	if (daemon_inherited_sockets() > 0) {
+		listen_fd = FIRST_INHERITED_FD;
+		return 0;
+	}
+	if (exporter_settings_endpoint(&settings, &endpoint, reason) != 0)
+		return -1;
+	listen_fd = endpoint_listen(&endpoint, 0660, reason);
+	return listen_fd >= 0 ? 0 : -1;
+}
+
+static int
+start_ingest(struct reason *reason)
+{
+	const struct ingest_settings ingest_settings = {
+	    .journal = settings.journal,
+	    .commit_interval_ns = settings.commit_interval_ns,
+	    .commit_events = settings.commit_events,
+	    .stamp_wait_ns = settings.stamp_wait_ns,
+	};
+
+	totals = totals_new(metrics_names());
+	store = store_open(&store_settings, totals, reason);
+	if (store == NULL)
+		return -1;
+	published = published_new(totals);
+	ingest = ingest_start(&ingest_settings, store, published, reason);
+	return ingest != NULL ? 0 : -1;
+}
+
+static int
+start(struct reason *reason)
+{
+	const struct http_settings http_settings = {
+	    .listen_fd = listen_fd,
+	    .idle_seconds =
+		(unsigned)(settings.http_timeout_ns / CLOCK_NS_PER_SECOND),
+	    .routes = routes,
+	    .route_count = route_count,
+	    .context = &context,
+	};
+
+	if (start_ingest(reason) != 0)
+		return -1;
+	context.published = published;
+	context.api = api_new(store_settings.directory);
+	http = http_start(&http_settings, reason);
+	return http != NULL ? 0 : -1;
+}
+
+static int
+run(void)
+{
+	while (daemon_wait() != DAEMON_STOP)
+		daemon_reload();
+	return 0;
+}
+
+/* In the reverse order of start(). */
+static void
+stop(void)
+{
+	http_stop(&http);
+	api_free(&context.api);
+	ingest_stop(&ingest);
+	published_free(&published);
+	store_close(&store);
+	totals_free(&totals);
+	close(listen_fd);
+}
+
+static const struct daemon_program program = {
+    .name = "postlag-exporter",
+    .summary = "joins the journals and serves metrics and messages over HTTP\n"
+	       "(postlag-exporter -m prints the reference of its metrics)",
+    .sections = sections,
+    .section_count = sizeof(sections) / sizeof(sections[0]),
+    .settings = &settings.daemon,
+    .check = check,
+    .open = open_listener,
+    .start = start,
+    .run = run,
+    .stop = stop,
+};
+
+int
+main(int argc, char **argv)
+{
+	if (argc == 2 && strcmp(argv[1], "-m") == 0) {
+		metrics_print_reference(stdout);
+		return 0;
+	}
+	sections[0] = (struct config_section){
+	    "exporter", exporter_items, exporter_item_count, &settings};
+	sections[1] = (struct config_section){"store", store_config_items,
+	    store_config_item_count, &store_settings};
+	return daemon_main(argc, argv, &program);
+}
