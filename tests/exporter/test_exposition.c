@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The table of metrics and the text format. */
 #include "exporter/exposition.h"
 
 #include <stdlib.h>

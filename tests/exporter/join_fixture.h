@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * join_fixture: scripts of events, and a join on a real store in a private
+ * directory.
+ *
+ * A script has one event a line:
+ *
+ *     M a Q1 u1 u2          message `a` with queue id Q1 was accepted
+ *     M!5 a Q1 u1           it ended in that phase (a number) instead
+ *     M~2 a Q1 u1           the same two days ago;  M^1: forged stamps
+ *     D a Q1 u1=250         delivery: stamp of message `a`, queue id Q1
+ *     D - - u1=250          without a stamp, without a queue id
+ *     D+ a Q1 u1=250        more parts follow;  +D the next part of it
+ *     D ? Q1 u1=250         a stamp of which nobody knows
+ *     H                     a heartbeat of the milter
+ *     X                     whatever waits has waited long enough
+ *
+ * A recipient is `local` (of example.test) or an address; `!u1` was rejected,
+ * `u1=/550` was answered so at RCPT TO, `u1=` not after the data.
+ */
+#ifndef TESTS_EXPORTER_JOIN_FIXTURE_H
+#define TESTS_EXPORTER_JOIN_FIXTURE_H
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "base/reason.h"
+#include "exporter/join.h"
+#include "exporter/metrics.h"
+#include "proto/journal_reader.h"
+#include "proto/producer_counter.h"
+#include "store/store.h"
+#include "store/totals.h"
+
+#include <ftw.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/lib/unit.h"
+
+#define SECOND_NS INT64_C(1000000000)
+#define DAY_NS (86400 * SECOND_NS)
+#define STEPS_MAX 2000
+#define STAMP_WAIT_NS (60 * SECOND_NS)
+#define STEP_BYTES 100 /* of a journal that is not there */
+
+enum { MILTER, LMTP, JOURNALS };
+
+static const char *const journal_names[JOURNALS] = {"milter", "lmtp"};
+
+struct step {
+	int journal;
+	struct event event;
+	struct journal_position position;
+};
+
+struct script {
+	struct arena *arena;
+	struct step steps[STEPS_MAX];
+	size_t count;
+	uint64_t written[JOURNALS];
+	int64_t start_wall_ns;
+	uint64_t segment;
+	const struct message_event *messages[128]; /* by label */
+	struct delivery_event last_delivery;
+};
+
+struct world {
+	char directory[PATH_MAX];
+	struct totals *totals;
+	struct store *store;
+	struct join *join;
+	struct journal_position applied[JOURNALS];
+};
+
+static const struct segment_header fixture_segment = {
+    .format = SEGMENT_FORMAT,
+    .instance = "mx.test",
+    .boot_id = {1, 2, 3},
+    .program = "test",
+};
+
+/* A second passes from line to line. */
+static inline struct stamp
+script_stamp(const struct script *script, int64_t days, int64_t ms)
+{
+	int64_t ns = (int64_t)script->count * SECOND_NS + ms * 1000000;
+
+	return (struct stamp){
+	    script->start_wall_ns + ns - days * DAY_NS, 1000 * SECOND_NS + ns};
+}
+
+static inline char *
+script_word(struct script *script, char **rest)
+{
+	return arena_string(script->arena, strtok_r(NULL, " ", rest));
+}
+
+static inline char *
+script_queue_id(struct script *script, char **rest)
+{
+	char *word = script_word(script, rest);
+
+	return strcmp(word, "-") == 0 ? NULL : word;
+}
+
+static inline char *
+script_address(struct script *script, const char *word)
+{
+	char address[300];
+
+	snprintf(address, sizeof(address), "%s%s", word,
+	    strchr(word, '@') != NULL ? "" : "@example.test");
+	return arena_string(script->arena, address);
+}
+
+static inline void
+script_message_recipients(
+    struct script *script, struct message_event *message, char **rest)
+{
+	char *word;
+
+	while ((word = script_word(script, rest)) != NULL) {
+		struct message_recipient *recipient =
+		    arena_append(script->arena, &message->recipients,
+			&message->recipient_count, sizeof(*recipient));
+
+		recipient->rejected = *word == '!';
+		if (recipient->rejected)
+			recipient->reject_dsn = "5.1.1";
+		recipient->address =
+		    script_address(script, word + recipient->rejected);
+		recipient->rcpt_at = message->mail_at;
+	}
+}
+
+/* The number behind `mark` in a verb; 0 without it. */
+static inline int
+script_number(const char *verb, char mark)
+{
+	const char *at = strchr(verb, mark);
+
+	return at != NULL ? atoi(at + 1) : 0;
+}
+
+static inline void
+script_message(struct script *script, const char *verb, char **rest)
+{
+	struct step *step = &script->steps[script->count];
+	struct message_event *message = &step->event.message;
+	int64_t days = script_number(verb, '~');
+	const char *label = script_word(script, rest);
+
+	step->journal = MILTER;
+	step->event.type = EVENT_MESSAGE;
+	message->mail_at = script_stamp(script, days, 0);
+	message->eom_at = script_stamp(script, days, 100);
+	message->connect_at = message->helo_at = message->data_at =
+	    message->content_at = message->mail_at;
+	message->id = uuid_new(message->mail_at.wall_ns);
+	message->ending = MESSAGE_ENDING_ACCEPTED;
+	message->phase = MESSAGE_PHASE_EOM;
+	message->forged_stamps = (uint32_t)script_number(verb, '^');
+	message->sender = "sender@example.net";
+	message->queue_id = script_queue_id(script, rest);
+	if (strchr(verb, '!') != NULL) {
+		message->ending = MESSAGE_ENDING_ABORTED;
+		message->phase = (enum message_phase)script_number(verb, '!');
+	}
+	script_message_recipients(script, message, rest);
+	script->messages[(unsigned char)*label] = message;
+}
+
+static inline void
+script_delivery_recipients(
+    struct script *script, struct delivery_event *delivery, char **rest)
+{
+	char *word;
+
+	while ((word = script_word(script, rest)) != NULL) {
+		struct delivery_recipient *recipient =
+		    arena_append(script->arena, &delivery->recipients,
+			&delivery->recipient_count, sizeof(*recipient));
+		char *code = strchr(word, '=');
+
+		*code++ = '\0';
+		recipient->address = script_address(script, word);
+		recipient->position = delivery->part * 10 +
+				      (uint32_t)delivery->recipient_count - 1;
+		recipient->envelope.code = 250;
+		recipient->envelope.at = script_stamp(script, 0, 210);
+		if (*code == '/') {
+			recipient->envelope.code = (uint32_t)atoi(code + 1);
+		} else if (*code != '\0') {
+			recipient->final.code = (uint32_t)atoi(code);
+			recipient->final.at = script_stamp(script, 0, 400);
+		}
+	}
+}
+
+static inline void
+script_put_stamp(
+    struct script *script, struct delivery_event *delivery, const char *label)
+{
+	const struct message_event *message =
+	    script->messages[(unsigned char)*label];
+
+	if (*label == '-')
+		return;
+	delivery->stamps_seen = 1;
+	if (*label == '?') {
+		delivery->stamp_id = uuid_new(delivery->mail_at.wall_ns);
+		delivery->stamp_queue_id = delivery->queue_id;
+		return;
+	}
+	delivery->stamp_id = message->id;
+	delivery->stamp_queue_id = message->queue_id;
+}
+
+static inline void
+script_delivery(struct script *script, const char *verb, char **rest)
+{
+	struct step *step = &script->steps[script->count];
+	struct delivery_event *delivery = &step->event.delivery;
+	const char *label = script_word(script, rest);
+
+	step->journal = LMTP;
+	step->event.type = EVENT_DELIVERY;
+	delivery->mail_at = script_stamp(script, 0, 200);
+	delivery->data_at = script_stamp(script, 0, 250);
+	delivery->content_end_at = script_stamp(script, 0, 300);
+	delivery->end_at = script_stamp(script, 0, 400);
+	delivery->phase = DELIVERY_PHASE_CONTENT_END;
+	delivery->ending = DELIVERY_ENDING_COMPLETED;
+	delivery->id = uuid_new(delivery->mail_at.wall_ns);
+	/* A part repeats what the transaction is. */
+	if (strcmp(verb, "+D") == 0) {
+		struct stamp end_at = delivery->end_at;
+
+		*delivery = script->last_delivery;
+		delivery->part++;
+		delivery->end_at = end_at;
+	}
+	if (strcmp(verb, "D+") == 0)
+		delivery->ending = DELIVERY_ENDING_NONE;
+	script->last_delivery = *delivery;
+	delivery->queue_id = script_queue_id(script, rest);
+	script_put_stamp(script, delivery, label);
+	script_delivery_recipients(script, delivery, rest);
+}
+
+static inline void
+script_heartbeat(struct script *script)
+{
+	struct step *step = &script->steps[script->count];
+	struct heartbeat_event *heartbeat = &step->event.heartbeat;
+
+	step->journal = MILTER;
+	step->event.type = EVENT_HEARTBEAT;
+	heartbeat->at = script_stamp(script, 0, 0);
+	heartbeat->increases =
+	    arena_alloc(script->arena, PRODUCER_COUNTERS * sizeof(uint64_t));
+	for (unsigned i = 0; i < PRODUCER_COUNTERS; i++)
+		heartbeat->increases[i] = i + 1;
+}
+
+static inline void
+script_line(struct script *script, char *line)
+{
+	struct step *step = &script->steps[script->count];
+	char *rest, *verb = strtok_r(line, " ", &rest);
+
+	*step = (struct step){.journal = MILTER};
+	if (*verb == 'M')
+		script_message(script, verb, &rest);
+	else if (*verb == 'H')
+		script_heartbeat(script);
+	else if (*verb != 'X')
+		script_delivery(script, verb, &rest);
+	step->position = (struct journal_position){
+	    script->segment, ++script->written[step->journal] * STEP_BYTES};
+	script->count++;
+}
+
+static inline void
+script_read(struct script *script, const char *text)
+{
+	char *copy = strdup(text), *rest = NULL, *line;
+
+	*script = (struct script){.arena = arena_new(64 << 20)};
+	script->start_wall_ns = clock_stamp().wall_ns - STEPS_MAX * SECOND_NS;
+	script->segment = (uint64_t)script->start_wall_ns / 1000;
+	for (line = strtok_r(copy, "\n", &rest); line != NULL;
+	     line = strtok_r(NULL, "\n", &rest))
+		script_line(script, line);
+	free(copy);
+	assert_false(arena_failed(script->arena));
+}
+
+static inline void
+script_free(struct script *script)
+{
+	arena_free(&script->arena);
+}
+
+static inline int
+fixture_unlink(
+    const char *path, const struct stat *status, int type, struct FTW *walk)
+{
+	return remove(path);
+}
+
+static inline void
+world_open(struct world *world)
+{
+	struct store_settings settings = {
+	    .directory = world->directory,
+	    .queue_lifetime_ns = 5 * DAY_NS,
+	};
+	struct reason reason;
+
+	world->totals = totals_new(metrics_names());
+	world->store = store_open(&settings, world->totals, &reason);
+	if (world->store == NULL)
+		fail_msg("%s", reason.text);
+	world->join = join_new(world->store, STAMP_WAIT_NS);
+	if (join_rebuild(world->join, 0, &reason) != 0)
+		fail_msg("%s", reason.text);
+	for (int i = 0; i < JOURNALS; i++)
+		world->applied[i] =
+		    store_lower_bound(world->store, journal_names[i]);
+}
+
+static inline void
+world_close(struct world *world)
+{
+	join_free(&world->join);
+	store_close(&world->store);
+	totals_free(&world->totals);
+}
+
+static inline void
+world_begin(struct world *world)
+{
+	const char *parent = getenv("TMPDIR");
+
+	log_set_level(LOG_LEVEL_ERROR);
+	snprintf(world->directory, sizeof(world->directory), "%s/join.XXXXXX",
+	    parent != NULL ? parent : "/tmp");
+	assert_non_null(mkdtemp(world->directory));
+	world_open(world);
+}
+
+static inline void
+world_end(struct world *world)
+{
+	world_close(world);
+	nftw(world->directory, fixture_unlink, 10, FTW_DEPTH | FTW_PHYS);
+}
+
+static inline void
+world_apply_from(struct world *world, const struct step *step,
+    const struct segment_header *segment)
+{
+	const struct journal_record record = {
+	    .event = step->event,
+	    .position = step->position,
+	    .offset = step->position.offset - STEP_BYTES,
+	    .segment = segment,
+	};
+	struct reason reason;
+
+	if (join_apply(world->join, journal_names[step->journal], &record, 0,
+		&reason) != 0)
+		fail_msg("%s", reason.text);
+	world->applied[step->journal] = step->position;
+}
+
+static inline void
+world_expire(struct world *world)
+{
+	struct reason reason;
+
+	if (join_expire(world->join, STAMP_WAIT_NS, &reason) != 0)
+		fail_msg("%s", reason.text);
+}
+
+static inline void
+world_apply(struct world *world, const struct step *step)
+{
+	if (step->event.type == EVENT_NONE)
+		world_expire(world);
+	else
+		world_apply_from(world, step, &fixture_segment);
+}
+
+static inline void
+world_commit(struct world *world)
+{
+	const struct source_position positions[JOURNALS] = {
+	    {journal_names[MILTER], world->applied[MILTER]},
+	    {journal_names[LMTP], world->applied[LMTP]},
+	};
+	struct reason reason;
+
+	if (store_commit(world->store, positions, JOURNALS, &reason) != 0)
+		fail_msg("%s", reason.text);
+}
+
+/* Whether reading would not come to this step any more. */
+static inline bool
+world_is_past(const struct world *world, const struct step *step)
+{
+	return journal_position_compare(
+		   step->position, world->applied[step->journal]) <= 0;
+}
+
+/* Everything in order, in one batch. */
+static inline void
+world_run(struct world *world, const struct script *script)
+{
+	for (size_t i = 0; i < script->count; i++)
+		world_apply(world, &script->steps[i]);
+	world_commit(world);
+}
+
+#endif
