@@ -5,7 +5,7 @@
  * line:
  *
  *     message LABEL QUEUE_ID RCPT...         -> its id
- *     delivery LABEL|- QUEUE_ID|- RCPT=CODE... -> "ok"
+ *     delivery LABEL|-|? QUEUE_ID|- RCPT=CODE... -> "ok"; ?: a stamp of nobody
  *     load COUNT RECIPIENTS DAYS             -> what was written so far
  *
  * "load" writes messages of the last DAYS days and their deliveries, with every
@@ -87,7 +87,7 @@ message_begin(int64_t days, const char *queue_id)
 	message->ending = MESSAGE_ENDING_ACCEPTED;
 	message->phase = MESSAGE_PHASE_EOM;
 	message->queue_id = queue_id;
-	message->message_id = arena_string(arena, "<load@example.net>");
+	message->message_id = "<load@example.net>";
 	message->sender = "sender@example.net";
 	message->client_address = "192.0.2.1";
 	return event;
@@ -134,6 +134,12 @@ delivery_begin(const struct uuid *stamp, const char *queue_id)
 static const struct uuid *
 find_stamp(const char *label)
 {
+	static struct uuid unknown;
+
+	if (*label == '?') {
+		unknown = uuid_new(clock_stamp().wall_ns);
+		return &unknown;
+	}
 	for (size_t i = 0; i < message_count; i++)
 		if (strcmp(messages[i].label, label) == 0)
 			return &messages[i].id;
@@ -149,6 +155,8 @@ command_message(char **rest)
 	char text[UUID_TEXT_SIZE];
 	char *word;
 
+	snprintf(text, sizeof(text), "<%.20s@example.net>", label);
+	event.message.message_id = arena_string(arena, text);
 	while ((word = strtok_r(NULL, " ", rest)) != NULL)
 		add_recipient(&event.message, word);
 	append(milter, &event);
@@ -200,6 +208,7 @@ load_one(unsigned long number, unsigned long recipients, unsigned long days)
 	char queue_id[32];
 	struct event event, again;
 	const struct uuid *stamp;
+	struct uuid id;
 
 	snprintf(queue_id, sizeof(queue_id), "%lXQ", 0xA0000 + number);
 	event = message_begin((int64_t)(number % days), queue_id);
@@ -207,7 +216,8 @@ load_one(unsigned long number, unsigned long recipients, unsigned long days)
 		add_recipient(&event.message, load_address(number, i));
 	if (is_known)
 		append(milter, &event);
-	stamp = has_stamp && is_known ? &event.message.id : NULL;
+	id = event.message.id;
+	stamp = has_stamp && is_known ? &id : NULL;
 	event = delivery_begin(stamp, queue_id);
 	for (unsigned long i = 0; i < recipients; i++)
 		add_result(&event.delivery, load_address(number, i),
