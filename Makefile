@@ -141,6 +141,8 @@ $(foreach l,$(LAYERS),$(eval $(call TOOL_RULE,$(l))))
 BENCH_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
 BENCH_LIBS.nothing_milter := -lmilter
 BENCH_LIBS.pump_proxy := -levent_core
+BENCH_LIBS.bench_store := $(call CHAIN_LIBS,store)
+$(BUILD)/tests/bench/bench_store: $(call CHAIN,store)
 $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o
 	$(CC) $(LDFLAGS) -o $@ $^ $(BENCH_LIBS.$*)
 

@@ -6,8 +6,8 @@
 #include "tests/store/store_fixture.h"
 
 static struct message_key
-add_message(struct fixture *fixture, uint64_t number,
-    struct fixture_message *message)
+add_message(
+    struct fixture *fixture, uint64_t number, struct fixture_message *message)
 {
 	struct message_key key;
 
@@ -22,15 +22,14 @@ add_part(struct fixture *fixture, const struct fixture_delivery *delivery,
     uint32_t part, const struct message_key *key, enum leg_state state)
 {
 	struct delivery_event event = delivery->event;
-	struct leg_verdict verdict = {state,
-	    state == LEG_STAMPED ? key : NULL};
+	struct leg_verdict verdict = {state, state == LEG_STAMPED ? key : NULL};
 	int64_t row;
 
 	event.part = part;
 	event.recipients = event.recipients + part;
 	event.recipient_count = 1;
-	event.ending = part == 2 ? DELIVERY_ENDING_COMPLETED
-				 : DELIVERY_ENDING_NONE;
+	event.ending =
+	    part == 2 ? DELIVERY_ENDING_COMPLETED : DELIVERY_ENDING_NONE;
 	if (store_add_leg(key->file, &event, &fixture_segment, &verdict, &row,
 		&fixture->reason) != 0)
 		fail_msg("%s", fixture->reason.text);
@@ -72,8 +71,8 @@ parts_of_a_delivery_are_one_leg(void **state)
 		assert_int_equal(store_has_leg(fixture->store,
 				     &delivery.event.id, part, NULL, NULL),
 		    1);
-	assert_int_equal(store_has_leg(fixture->store, &delivery.event.id, 3,
-			     NULL, NULL),
+	assert_int_equal(
+	    store_has_leg(fixture->store, &delivery.event.id, 3, NULL, NULL),
 	    0);
 }
 
@@ -239,9 +238,9 @@ a_generation_of_a_queue_id_is_chosen_by_time_and_instance(void **state)
 		message.event.queue_id = "4F00";
 		key.file = store_file(
 		    fixture->store, message.event.mail_at.wall_ns, NULL);
-		assert_int_equal(store_add_message(key.file, &message.event,
-				     &fixture_segment, message.states, &key,
-				     NULL),
+		assert_int_equal(
+		    store_add_message(key.file, &message.event,
+			&fixture_segment, message.states, &key, NULL),
 		    0);
 	}
 	for (uint64_t number = 1; number < 5; number++) {
@@ -306,9 +305,8 @@ a_message_as_old_as_its_file_is_found_and_written(void **state)
 	    open.key.file, SOURCE, (struct journal_position){1, 1}));
 	assert_int_equal(store_change_recipient(&open.key, &change, NULL), 0);
 	fixture_must_commit(fixture, 2);
-	assert_int_equal(fixture_find_one(fixture, message.queue_id)
-			     ->recipients[0]
-			     .state,
+	assert_int_equal(
+	    fixture_find_one(fixture, message.queue_id)->recipients[0].state,
 	    RECIPIENT_BOUNCED);
 }
 
@@ -323,17 +321,18 @@ lower_bounds_and_positions_are_each_sources_own(void **state)
 	fixture_add_both(fixture, 1);
 	assert_int_equal(store_commit(fixture->store, positions, 2, NULL), 0);
 	fixture_reopen(fixture);
-	assert_int_equal(store_lower_bound(fixture->store, "milter").segment, 7);
+	assert_int_equal(
+	    store_lower_bound(fixture->store, "milter").segment, 7);
 	assert_int_equal(
 	    store_lower_bound(fixture->store, "milter").offset, 100);
-	assert_true(store_lower_bound(fixture->store, "lmtp").segment ==
-	    UINT64_MAX);
+	assert_true(
+	    store_lower_bound(fixture->store, "lmtp").segment == UINT64_MAX);
 	assert_int_equal(store_lower_bound(fixture->store, "log").segment, 0);
 	file = store_file(fixture->store, fixture_message_ns(1), NULL);
-	assert_true(day_file_has(
-	    file, "milter", (struct journal_position){6, 500}));
-	assert_false(day_file_has(
-	    file, "milter", (struct journal_position){7, 101}));
+	assert_true(
+	    day_file_has(file, "milter", (struct journal_position){6, 500}));
+	assert_false(
+	    day_file_has(file, "milter", (struct journal_position){7, 101}));
 	assert_false(
 	    day_file_has(file, "log", (struct journal_position){0, 1}));
 }
