@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Checks the parts of README.md that programs and tests know better: they stand
+between <!-- NAME begin --> and <!-- NAME end -->.
+
+    python3 tests/lint/readme.py [--write]
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, "tests/lib")
+import lint  # noqa: E402
+
+BUILD = os.environ.get("POSTLAG_BUILD", "build/release")
+README = "README.md"
+EXAMPLE = "tests/cli/timeline_text/simple.ref"
+DAEMONS = ["postlag-milter", "postlag-lmtp", "postlag-exporter"]
+
+
+def output(program, *arguments):
+    return subprocess.run([os.path.join(BUILD, program), *arguments],
+                          capture_output=True, text=True, check=True).stdout
+
+
+def tables(text):
+    """The Markdown tables in it, each with its newline at the end."""
+    return re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
+
+
+def parts():
+    """{name: what has to stand there}."""
+    with open(EXAMPLE, encoding="utf-8") as file:
+        example = f"```\n$ postlag show 4XyZab1234z5\n{file.read()}```\n"
+    options = [table for daemon in DAEMONS
+               for table in tables(output(daemon, "-R"))]
+    metrics, phases = tables(output("postlag-exporter", "-m"))
+    return {"example": example, "options": "\n".join(options),
+            "metrics": metrics, "phases": phases}
+
+
+def filled(before):
+    after = before
+    for name, text in parts().items():
+        begin, end = f"<!-- {name} begin -->\n", f"<!-- {name} end -->\n"
+        assert before.count(begin) == before.count(end) == 1, name
+        head, rest = after.split(begin)
+        after = head + begin + text + end + rest.split(end)[1]
+    return after
+
+
+def findings(write):
+    with open(README, encoding="utf-8") as file:
+        before = file.read()
+    after = filled(before)
+    if after == before:
+        return
+    if write:
+        with open(README, "w", encoding="utf-8") as out:
+            out.write(after)
+    else:
+        yield "README.md differs: run python3 tests/lint/readme.py --write"
+
+
+report = lint.Report()
+report.check("README.md shows what programs and tests say",
+             findings("--write" in sys.argv))
+report.end()
