@@ -73,22 +73,23 @@ static struct {
 };
 #define MACROS (sizeof(macros) / sizeof(macros[0]))
 
+static char macro_lists[SMFIM_EOM + 1][MACROS * sizeof(macros[0].name)];
+
 static char rcpt_mailer[] = "{rcpt_mailer}";
 static char rcpt_host[] = "{rcpt_host}";
 static char rcpt_addr[] = "{rcpt_addr}";
 
+/* Writes the names of each stage's macros into its list. */
 static void
-ask_for_macros(SMFICTX *context, int stage)
+list_macros(void)
 {
-	char list[128];
-	size_t size = 0;
+	for (size_t i = 0; i < MACROS; i++) {
+		char *list = macro_lists[macros[i].stage];
 
-	for (size_t i = 0; i < MACROS; i++)
-		if (macros[i].stage == stage)
-			size +=
-			    (size_t)snprintf(list + size, sizeof(list) - size,
-				"%s%s", size > 0 ? " " : "", macros[i].name);
-	smfi_setsymlist(context, stage, list);
+		if (*list != '\0')
+			strcat(list, " ");
+		strcat(list, macros[i].name);
+	}
 }
 
 static void
@@ -112,7 +113,7 @@ on_negotiate(SMFICTX *context, unsigned long actions, unsigned long steps,
 	*unused_2_r = *unused_3_r = 0;
 	if (actions & SMFIF_SETSYMLIST)
 		for (int stage = SMFIM_CONNECT; stage <= SMFIM_EOM; stage++)
-			ask_for_macros(context, stage);
+			smfi_setsymlist(context, stage, macro_lists[stage]);
 	return SMFIS_CONTINUE;
 }
 
@@ -322,6 +323,7 @@ callbacks_register(const struct session_settings *settings,
 	trusted = *reinjectors;
 	snprintf(header_name, sizeof(header_name), "%s", settings->stamp_name);
 	session_settings.stamp_name = header_name;
+	list_macros();
 	smfi_setmaxdatasize(PACKET_BYTES_MAX);
 	if (smfi_register(description) != MI_SUCCESS)
 		return reason_set(reason, "libmilter refuses to register");
