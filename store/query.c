@@ -146,19 +146,24 @@ struct candidate {
 	bool is_leg;
 };
 
+struct candidates {
+	struct candidate *items;
+	size_t count;
+};
+
 /* Messages come with their row; legs with theirs and their message's, if they
  * have one. */
 static int
 collect(struct search *search, struct day_tables *tables, enum day_sql index,
-    bool legs, struct candidate **candidates, size_t *count)
+    bool legs, struct candidates *found)
 {
 	struct statement *rows = database_statement(tables->database, index);
 	struct candidate *candidate;
 
 	bind_integer(rows, hash_for_index(search->text));
 	while (statement_step(rows) == 1) {
-		candidate = arena_append(
-		    search->arena, candidates, count, sizeof(*candidate));
+		candidate = arena_append(search->arena, &found->items,
+		    &found->count, sizeof(*candidate));
 		if (candidate == NULL)
 			break;
 		candidate->is_leg = legs && column_is_null(rows, 1);
@@ -173,20 +178,19 @@ static int
 search_indexes(struct search *search, struct day_tables *tables)
 {
 	bool by_queue_id = search->kind == KEY_QUEUE_ID;
-	struct candidate *candidates = NULL;
-	size_t count = 0;
+	struct candidates found = {NULL, 0};
 	int result;
 
 	result = collect(search, tables,
 	    by_queue_id ? SQL_MESSAGE_BY_QUEUE_ID : SQL_MESSAGE_BY_MESSAGE_ID,
-	    false, &candidates, &count);
+	    false, &found);
 	if (result == 0)
 		result = collect(search, tables,
 		    by_queue_id ? SQL_LEG_BY_QUEUE_ID : SQL_LEG_BY_MESSAGE_ID,
-		    true, &candidates, &count);
-	for (size_t i = 0; i < count && result == 0; i++)
+		    true, &found);
+	for (size_t i = 0; i < found.count && result == 0; i++)
 		result = add(
-		    search, tables, candidates[i].row, candidates[i].is_leg);
+		    search, tables, found.items[i].row, found.items[i].is_leg);
 	return result;
 }
 

@@ -34,10 +34,14 @@ by_begin(const void *left, const void *right)
 
 /* The legs of a message, in the order they began. */
 static int
-read_legs(struct day_tables *tables, int64_t message_row,
-    const struct message_brief *message, struct arena *arena,
+read_legs(struct day_tables *tables, int64_t message_row, struct arena *arena,
     struct message_record *record, struct placed_leg **placed_r)
 {
+	const struct message_brief message = {.id = record->event.id,
+	    .mail_at = record->event.mail_at,
+	    .queue_id = record->event.queue_id,
+	    .message_id = record->event.message_id,
+	    .sender = record->event.sender};
 	struct statement *rows =
 	    database_statement(tables->database, SQL_LEGS_OF_MESSAGE);
 	struct placed_leg *placed = NULL;
@@ -53,7 +57,7 @@ read_legs(struct day_tables *tables, int64_t message_row,
 			break;
 		leg->row = column_integer(rows, 0);
 		found =
-		    leg_row_read(tables, leg->row, message, arena, &leg->leg);
+		    leg_row_read(tables, leg->row, &message, arena, &leg->leg);
 	}
 	statement_end(rows);
 	if (found != 1 || arena_failed(arena))
@@ -138,17 +142,11 @@ record_read(struct day_tables *tables, int64_t row, struct arena *arena,
     struct message_record *record_r)
 {
 	struct placed_leg *placed = NULL;
-	struct message_brief brief;
 	int found = message_row_read(tables, row, arena, record_r);
 
 	if (found != 1)
 		return found;
-	brief = (struct message_brief){.id = record_r->event.id,
-	    .mail_at = record_r->event.mail_at,
-	    .queue_id = record_r->event.queue_id,
-	    .message_id = record_r->event.message_id,
-	    .sender = record_r->event.sender};
-	if (read_legs(tables, row, &brief, arena, record_r, &placed) != 0 ||
+	if (read_legs(tables, row, arena, record_r, &placed) != 0 ||
 	    copy_legs(record_r, placed, arena) != 0 ||
 	    read_recipients(tables, row, placed, arena, record_r) != 0)
 		return -1;
