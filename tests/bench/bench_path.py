@@ -39,7 +39,7 @@ def deliver(stack, messages, listener, domain):
 
 def journal_bytes_a_message(stack):
     seen = stack.metrics()
-    return {source: seen.value("postlag_journal_bytes_appended_total",
+    return {source: seen.value("postlag_journal_appended_bytes_total",
                                source=source)
             for source in ("milter", "lmtp")}
 
