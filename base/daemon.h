@@ -14,7 +14,7 @@
  * supervisor READY=1 (sd_notify(3) protocol through NOTIFY_SOCKET), run(),
  * STOPPING=1, stop(). An error before run() is fatal: one line naming it and
  * exit status 1. After that nothing here ends the process. The umask is 0027
- * and SIGPIPE ignored from before open() on.
+ * and SIGPIPE and SIGXFSZ ignored from before open() on.
  */
 #ifndef BASE_DAEMON_H
 #define BASE_DAEMON_H

@@ -14,7 +14,8 @@ struct daemon_process {
 extern struct daemon_process daemon_process;
 
 /* Blocks the signals that daemon_wait() and daemon_signal_read() take, in this
- * thread and those it will start, and ignores SIGPIPE. */
+ * thread and those it will start, and ignores those that a failed write(2)
+ * brings: SIGPIPE, and SIGXFSZ for a file size limit. */
 void daemon_signals_block(void);
 
 #endif

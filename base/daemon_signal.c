@@ -45,6 +45,7 @@ daemon_signals_block(void)
 
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 static enum daemon_request
