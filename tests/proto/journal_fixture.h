@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -78,8 +79,12 @@ static inline int
 fixture_teardown(void **state)
 {
 	struct fixture *fixture = *state;
+	char path[PATH_MAX + sizeof(SOURCE) + 1];
 
 	journal_reader_free(&fixture->reader);
+	/* What a test that failed may have mounted. */
+	snprintf(path, sizeof(path), "%s/" SOURCE, fixture->directory);
+	umount2(path, MNT_DETACH);
 	nftw(fixture->directory, fixture_unlink, 16, FTW_DEPTH | FTW_PHYS);
 	free(fixture);
 	return 0;

@@ -9,7 +9,7 @@
  */
 #include "tests/proto/journal_fixture.h"
 
-#define EVENTS 400
+#define EVENTS 300
 #define NEAR 3       /* records */
 #define FULL_EACH 89 /* offsets */
 #define FULL_EACH_LONG 5
