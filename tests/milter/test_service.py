@@ -10,13 +10,13 @@ import signal
 import socket
 import stat
 import statistics
-import subprocess
 import threading
 import time
 
 import tap
 from milter_case import FORGED, STAMP, MilterCase, stamps
 from mta_simulator import MtaSession
+from stack import SmallDisk
 from waiting import free_port, wait_until
 
 LONG = os.environ.get("POSTLAG_LONG") == "1"
@@ -274,21 +274,18 @@ class JournalTrouble(MilterCase):
     def test_a_full_disk_costs_the_stamp_and_is_counted(self):
         """Case 59."""
         self.milter.stop()
-        small = f"{self.directory}/small"
-        os.mkdir(small)
-        if os.geteuid() != 0 or subprocess.run(
-                ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", small],
-                check=False, capture_output=True).returncode != 0:
+        if not SmallDisk.possible():
             self.skipTest("needs the right to mount")
-        self.addCleanup(subprocess.run, ["umount", "-l", small], check=True)
+        disk = SmallDisk(f"{self.directory}/small", "200k")
+        disk.mount()
+        self.addCleanup(disk.unmount)
         self.addCleanup(self.stop_milter)
-        self.milter.configure(journal=small, segment_size="64K")
+        self.milter.configure(journal=disk.path, segment_size="64K")
         self.milter.start()
-        self.journal.directory = f"{small}/milter"
+        self.journal.directory = f"{disk.path}/milter"
         session = self.session()
         recipients = [f"recipient{n}@example.com" for n in range(100)]
-        with open(f"{small}/filler", "wb") as filler:
-            filler.write(b"x" * 100000)
+        disk.fill()
         for _ in range(60):
             result = session.message(recipients=recipients)
         self.assertEqual(stamps(result), [])
@@ -296,7 +293,7 @@ class JournalTrouble(MilterCase):
         result = session.message(headers=[(STAMP, FORGED), ("Subject", "x")],
                                  recipients=recipients)
         self.assertEqual(result, [("Subject", "x")])
-        os.unlink(f"{small}/filler")
+        disk.make_room()
         wait_until(lambda: stamps(session.message()), "stamps again")
         session.quit()
         wait_until(lambda: self.journal.counters()["unstamped_dropped"] > 0,
