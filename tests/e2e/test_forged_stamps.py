@@ -2,11 +2,15 @@
 """Forged stamps through a real Postfix: never believed, counted, and with the
 milter up only ours reaches the mailbox, once (case 61)."""
 
+import unittest
+
 import tap
 from mail_system import Listener
-from milter_case import FORGED, STAMP, stamps
+from milter_case import FORGED, STAMP
 from milter_stack import MilterStack, MilterStackCase
-from stack import MILTER
+from smtp_client import SmtpClient
+from stack import MILTER, Stack
+from waiting import wait_until
 
 
 def header(value, name=STAMP):
@@ -102,18 +106,70 @@ class FromTrusted(MilterStackCase):
                     if second["id"].encode() in m.bytes())
         self.assert_stamped(mail, second)
 
-    def test_while_the_milter_is_away_a_forged_stamp_stays(self):
-        """The mailbox then shows it; that nobody believes it is the join's
-        business."""
-        self.stack.milter.stop()
-        with self.stack.client() as client:
+
+class WhileTheMilterIsAway(unittest.TestCase):
+    """Forged stamps then reach the mailbox and the hook; the join believes
+    none."""
+
+    FORGERIES = {
+        **FORGERIES,
+        # One that nothing in it gives away but that we never made it.
+        "without a queue id": header(FORGED.replace("4fXyz", "")),
+    }
+
+    @staticmethod
+    def count(forged):
+        return sum(line.lower().startswith("x-perf-sent:")
+                   for line in forged.split("\r\n"))
+
+    def setUp(self):
+        self.stack = Stack(settings={"exporter": {"stamp_wait": "500ms"}})
+        self.stack.start()
+        self.addCleanup(self.stack.stop)
+
+    def send(self, text, recipient="u1@example.test"):
+        with SmtpClient(self.stack.address()) as client:
             client.command("EHLO client.example.test", 2)
-            client.message(content=content(header(FORGED)))
+            reply = client.message(recipients=[recipient], content=text)
+            self.assertEqual(reply[0], 250)
             client.quit()
-        mail = self.mails(1)[0]
-        self.assertEqual(stamps(mail.message().items()), [FORGED])
-        self.stack.milter.start()
-        self.events(0)
+
+    def seen(self, name, **labels):
+        return self.stack.metrics().total(name, **labels)
+
+    def test_none_is_believed_and_all_are_counted(self):
+        self.send(content(""), "genuine@example.test")
+        self.stack.wait_until_delivered(1)
+        self.stack.wait_until_stored(1, 1)
+        genuine = self.stack.mailboxes()[0].message()[STAMP]
+        self.stack.milter.stop()
+        forgeries = {**self.FORGERIES, "copied": header(genuine),
+                     "copied, another queue id":
+                         header(genuine.split("q=")[0] + "q=4fXyz")}
+        for forged in forgeries.values():
+            self.send(content(forged))
+        self.stack.wait_until_delivered(1 + len(forgeries))
+        expected = sum(self.count(forged) for forged in forgeries.values())
+        wait_until(lambda: self.seen("postlag_forged_stamps_total")
+                   >= expected, "the count of all forged stamps")
+        self.assertEqual(self.seen("postlag_forged_stamps_total"), expected)
+        self.assertEqual(self.seen("postlag_unstamped_total"),
+                         len(forgeries))
+        # All that was believed is the one genuine message, once.
+        self.assertEqual(self.seen("postlag_messages_accepted_total"), 1)
+        self.assertEqual(
+            self.seen("postlag_delivery_latency_seconds_count"), 1)
+        self.assertEqual(self.seen("postlag_recipients_accepted_total"), 1)
+        self.assertEqual(self.seen("postlag_recipients_added_total",
+                                   reason="unjoined"), len(forgeries))
+        self.assertEqual(self.seen("postlag_recipient_outcomes_total",
+                                   outcome="delivered"), 1 + len(forgeries))
+        self.assertEqual(self.seen("postlag_duplicates_total"), 0)
+        queue_id = genuine.split("q=")[1]
+        message = self.stack.message(queue_id)["messages"][0]
+        self.assertEqual([r["address"] for r in message["recipients"]],
+                         ["genuine@example.test"])
+        self.assertEqual(len(message["legs"]), 1)
 
 
 if __name__ == "__main__":
