@@ -3,11 +3,16 @@
 clock just before it wrote the command and just after it read the reply, on a
 real Postfix. No tolerance is needed: it is causal."""
 
+import datetime
 import time
+import unittest
 
 import tap
 from mail_system import Listener
 from milter_stack import MilterStackCase
+from smtp_client import SmtpClient
+from stack import Stack
+from waiting import wait_until
 
 # Seconds before each command; all different.
 PAUSES = [0.03, 0.11, 0.07, 0.19, 0.05, 0.15, 0.09]
@@ -155,6 +160,78 @@ class Phases(MilterStackCase):
         for event, seen in zip(self.events(3), moments):
             client.moments = seen
             self.assert_moments(client, event)
+
+
+class Stored(unittest.TestCase):
+    """The same of what the store keeps, through all programs."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.stack = Stack([Listener("plain"), Listener("tls", tls=True)])
+        cls.stack.start()
+        cls.addClassCleanup(cls.stack.stop)
+
+    def assert_within(self, text, moment):
+        """A stored time, rounded down to a microsecond."""
+        at = datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
+        begin = datetime.datetime.fromtimestamp(0, datetime.timezone.utc)
+        micros = (at - begin) // datetime.timedelta(microseconds=1)
+        self.assertLessEqual(moment.before[0] // 1000, micros)
+        self.assertLessEqual(micros, moment.after[0] // 1000)
+
+    def stored(self, queue_id):
+        """The message once it is delivered."""
+        def delivered():
+            found = self.stack.message(queue_id)
+            message = found and found["messages"][0]
+            states = {r["state"] for r in message["recipients"]} \
+                if message else {"none"}
+            return message if states == {"delivered"} else None
+        return wait_until(delivered, f"{queue_id} to be stored, delivered")
+
+    def test_stored_stamps_lie_between_command_and_reply(self):
+        for listener in ("plain", "tls"):
+            with self.subTest(listener=listener):
+                client = SmtpClient(self.stack.address(listener))
+                if listener == "tls":
+                    client.command("EHLO before.example.test", 2)
+                    client.starttls()
+                pauses = iter(PAUSES)
+                for line, code in (("EHLO client.example.test", 2),
+                                   ("MAIL FROM:<sender@client.test>", 2),
+                                   ("RCPT TO:<u1@example.test>", 2),
+                                   ("RCPT TO:<u2@example.test>", 2),
+                                   ("DATA", 3)):
+                    time.sleep(next(pauses))
+                    client.command(line, code)
+                time.sleep(next(pauses))
+                text = client.content("Subject: x\r\n\r\nx\r\n")[1]
+                client.quit()
+                message = self.stored(text.rpartition(" ")[2])
+                stamps = message["stamps"]
+                for name, verb in (
+                        ("connect", "CONNECT"), ("helo", "EHLO"),
+                        ("mail", "MAIL"), ("data", "DATA"),
+                        ("content", "CONTENT"), ("eom", "CONTENT")):
+                    self.assert_within(stamps[name], client.moments[verb])
+                for number, recipient in enumerate(message["recipients"]):
+                    self.assert_within(recipient["rcpt"],
+                                       client.moments[f"RCPT {number}"])
+                self.assert_durations(message)
+
+    def assert_durations(self, message):
+        """I7: phases hold the pauses that were made in them."""
+        seconds = {p["phase"]: p["duration_seconds"]
+                   for p in message["phases"]}
+        least = {"connect_to_helo": PAUSES[0], "helo_to_mail": PAUSES[1],
+                 "mail_to_rcpt": PAUSES[2], "rcpt_to_data": PAUSES[4],
+                 "data_to_content": PAUSES[5], "content_to_eom": 0}
+        for name, pause in least.items():
+            self.assertGreaterEqual(seconds[name], pause, name)
+        for recipient in message["recipients"]:
+            self.assertGreater(recipient["latency_seconds"], sum(PAUSES[2:6]))
+            for phase in recipient["phases"]:
+                self.assertGreaterEqual(phase["duration_seconds"], 0, phase)
 
 
 if __name__ == "__main__":

@@ -3,10 +3,13 @@
 once, the right ending, nothing left over from the message before."""
 
 import base64
+import unittest
 
 import tap
 from mail_system import Listener
 from milter_stack import MilterStack, MilterStackCase
+from smtp_client import SmtpClient
+from stack import Stack
 from waiting import wait_until
 
 VERBS = ["CONNECT", "EHLO", "MAIL", "RCPT", "DATA"]
@@ -311,6 +314,90 @@ class OtherPostfix(MilterStackCase):
         event = self.events(1)[0]
         self.assertEqual(event["ending"], "aborted")
         self.assertTrue(event["queue_id"])
+
+
+class WholePath(unittest.TestCase):
+    """The same sessions joined with their deliveries, where Received is gone
+    and mail_name is another: nothing is mixed up, nothing unstamped."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.stack = Stack([Listener("plain"), Listener("login", sasl=True),
+                           Listener("v6", host="::1")],
+                          main_cf={"mail_name": "Another Mailer"})
+        checks = cls.stack.path("header_checks")
+        with open(checks, "w", encoding="ascii") as out:
+            out.write("/^Received:.*mx.example.test/ IGNORE\n")
+        cls.stack.postfix.settings["header_checks"] = f"regexp:{checks}"
+        cls.stack.start()
+        cls.addClassCleanup(cls.stack.stop)
+
+    def submit(self, client, name, count=1, foreign=False):
+        """One message to `count` recipients of its own; its queue id."""
+        text = f"Subject: {name}\r\n\r\nx\r\n"
+        if foreign:
+            text = "Received: from a by other.example.test (Postfix)" \
+                   " with ESMTP id 4FOREIGN;\r\n" + text
+        code, reply = client.message(
+            f"{name}@client.test",
+            [f"{name}{n}@example.test" for n in range(count)], text)
+        self.assertEqual(code, 250)
+        return reply.rpartition(" ")[2]
+
+    def connect(self, listener="plain"):
+        client = SmtpClient(self.stack.address(listener))
+        client.command("EHLO client.example.test", 2)
+        return client
+
+    def test_every_message_is_joined_with_its_own_deliveries(self):
+        """Case 53."""
+        sent = {}
+        client = self.connect()
+        for number in range(3):
+            sent[f"same{number}"] = self.submit(
+                client, f"same{number}", number + 1, foreign=number == 1)
+        client.quit()
+        client = self.connect()
+        client.command("MAIL FROM:<reset@client.test>", 2)
+        client.command("RCPT TO:<reset@example.test>", 2)
+        client.command("RSET", 2)
+        sent["afterreset"] = self.submit(client, "afterreset")
+        client.command("MAIL FROM:<lost@client.test>", 2)
+        client.command("RCPT TO:<lost@example.test>", 2)
+        client.close()
+        client = self.connect("login")
+        token = base64.b64encode(b"\0user@example.test\0secret").decode()
+        client.command(f"AUTH PLAIN {token}", 2)
+        sent["login"] = self.submit(client, "login")
+        client.quit()
+        client = self.connect("v6")
+        sent["v6"] = self.submit(client, "v6")
+        client.quit()
+        self.stack.postfix.sendmail("Subject: local\n\nx\n", "-f",
+                                    "local@client.test", "local0@example.test")
+        deliveries = 3 + 2 + 1 + 1 + 1 + 1 + 1
+        self.stack.wait_until_delivered(deliveries)
+        for mail in self.stack.mailboxes():
+            self.assertNotIn(b"by mx.example.test", mail.bytes())
+        self.stack.wait_until_stored(7, deliveries)
+        for name, queue_id in sent.items():
+            found = self.stack.message(queue_id)["messages"]
+            self.assertEqual(len(found), 1)
+            message = found[0]
+            self.assertEqual(message["sender"], f"{name}@client.test")
+            for number, recipient in enumerate(message["recipients"]):
+                self.assertEqual(recipient["address"],
+                                 f"{name}{number}@example.test")
+                self.assertEqual(recipient["state"], "delivered")
+                self.assertGreater(recipient["latency_seconds"], 0)
+        seen = self.stack.metrics()
+        self.assertEqual(seen.total("postlag_messages_accepted_total"), 7)
+        self.assertEqual(seen.total("postlag_unstamped_total"), 0)
+        self.assertEqual(seen.total("postlag_forged_stamps_total"), 0)
+        self.assertEqual(
+            seen.total("postlag_delivery_latency_seconds_count"), deliveries)
+        self.assertEqual(
+            seen.total("postlag_smtp_aborts_total", phase="rcpt"), 2)
 
 
 if __name__ == "__main__":
