@@ -213,7 +213,7 @@ verdict_words(
 	if (record->state != RECIPIENT_IN_FLIGHT)
 		return memory_string("");
 	return memory_string(
-	    record->attempts > 0 ? "no reply yet" : "no attempt yet");
+	    record->attempts > 0 ? "no reply yet" : "no attempt seen yet");
 }
 
 static char *
@@ -316,7 +316,9 @@ compact_lines(struct text_page *page, const struct timeline *timeline,
 	if (most >= 0) {
 		duration_text(least, page->style.utf8, from);
 		duration_text(most, page->style.utf8, to);
-		page_format(page, " after %s to %s", from, to);
+		page_format(page, " after %s", from);
+		if (strcmp(from, to) != 0)
+			page_format(page, " to %s", to);
 	}
 	page_why(page, timeline, set->items[0]);
 	page_pad(page, (unsigned)INDENT * 2);

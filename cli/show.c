@@ -50,7 +50,7 @@ static const char help_text[] =
     "queue id, or a Message-ID with or without <>.\n\n"
     "  -c FILE      configuration (default " CONFIG_DEFAULT_PATH ")\n"
     "  --store DIR  the store, instead of the configured one\n"
-    "  --json       exact times, one object a line\n"
+    "  --json       exact times, a JSON object for each match\n"
     "  --limit N    at most N matches (default 20)\n\n"
     "Exit status: 0 found, 1 not found, 2 wrong usage or unreadable store.\n";
 

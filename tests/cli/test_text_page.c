@@ -30,7 +30,8 @@ control_characters_do_not_reach_the_terminal(void **state)
 {
 	struct text_page page = page_of(80, true);
 
-	page_text(&page, "a\x1b[31m\x07\x7f\xc2\x9b" "b\tc\nd\r");
+	page_text(&page, "a\x1b[31m\x07\x7f\xc2\x9b"
+			 "b\tc\nd\r");
 	assert_out("a?[31m????b c d ");
 	assert_int_equal(page.column, 16);
 }

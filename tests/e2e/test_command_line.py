@@ -112,7 +112,7 @@ class CommandLine(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("Permission denied", done.stderr)
 
-    def test_6_journals_are_read_and_sound(self):
+    def test_5_journals_are_read_and_sound(self):
         """A group member dumps and verifies the journals"""
         for source, count in (("milter", 2), ("lmtp", 2)):
             path = f"{self.stack.journals}/{source}"
@@ -121,6 +121,23 @@ class CommandLine(unittest.TestCase):
                                        path).stdout.splitlines()
             events = [json.loads(line) for line in lines]
             self.assertGreaterEqual(len(events), count)
+
+    def test_6_several_matches_come_newest_first(self):
+        """A Message-ID that came three times: newest first, --limit"""
+        sent = [send(self.stack, "again", [f"u{n}@example.test"])
+                for n in range(1, 4)]
+        self.stack.wait_until_stored(5, 7)
+        text = self.show("again@client.test").stdout
+        self.assertEqual(re.findall(r"(?m)^queue id +(\w+)$", text),
+                         sent[::-1])
+        self.assertEqual(len(re.findall(r"(?m)^[-─]{40,}$", text)), 2)
+        done = self.show("again@client.test", "--limit", "2")
+        self.assertEqual(re.findall(r"(?m)^queue id +(\w+)$", done.stdout),
+                         sent[:0:-1])
+        self.assertIn("--limit", done.stderr)
+        found = self.show("--json", "again@client.test").stdout
+        self.assertEqual(re.findall(r'(?m)^  "queue_id": "(\w+)"', found),
+                         sent[::-1])
 
     def test_7_a_reader_that_goes_away_is_no_trouble(self):
         """`postlag show | head -1` ends, without a word"""
