@@ -142,6 +142,16 @@ unusable(const struct reason *reason)
 	return EXIT_UNUSABLE;
 }
 
+static int
+unreadable(const char *directory, const struct reason *reason)
+{
+	unusable(reason);
+	if (access(directory, R_OK | X_OK) < 0 && errno == EACCES)
+		fputs("Members of the store's group, postlag, may read it.\n",
+		    stderr);
+	return EXIT_UNUSABLE;
+}
+
 /* Since when the store reaches, and whether the exporter seems to be at it. */
 static void
 page_reach(struct text_page *page, const char *directory)
@@ -246,7 +256,10 @@ print_records(const struct show *show, const struct message_record *records,
 		    "postlag: stopped after %zu matches; there may"
 		    " be more (--limit)\n",
 		    count);
-	return fflush(stdout) == 0 ? EXIT_OK : EXIT_UNUSABLE;
+	if (fflush(stdout) == 0)
+		return EXIT_OK;
+	reason_set_errno(&reason, "standard output");
+	return unusable(&reason);
 }
 
 static int
@@ -264,7 +277,7 @@ search(const struct show *show, const char *directory)
 		count = store_find(reader, show->key, (size_t)show->limit,
 		    arena, &records, &reason);
 	if (count < 0)
-		status = unusable(&reason);
+		status = unreadable(directory, &reason);
 	else if (count == 0)
 		status = not_found(show, directory);
 	else

@@ -111,6 +111,7 @@ class CommandLine(unittest.TestCase):
             **READER, "group": "nogroup"})
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("Permission denied", done.stderr)
+        self.assertIn("group, postlag", done.stderr)
 
     def test_5_journals_are_read_and_sound(self):
         """A group member dumps and verifies the journals"""
@@ -171,6 +172,16 @@ class CommandLine(unittest.TestCase):
         os.close(master)
         self.assertEqual(done.wait(60), 0)
         return output.decode().replace("\r\n", "\n")
+
+    def test_7_a_full_disk_is_told(self):
+        """Output that cannot be written: status 2 and the reason"""
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = subprocess.run(
+                [self.stack.path("bin", "postlag"), "-c", self.stack.config,
+                 "show", self.queue_id], stdout=full, stderr=subprocess.PIPE,
+                text=True, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("No space left", done.stderr)
 
     def test_8_colours_only_where_they_are_wanted(self):
         """Colours on a terminal; none with NO_COLOR, TERM=dumb or a pipe"""
@@ -241,10 +252,11 @@ class Readme(unittest.TestCase):
 
     def test_the_two_commands_are_targets(self):
         """`make check` and `make demo` of the README are the Makefile's"""
+        with open(f"{ROOT}/Makefile", encoding="utf-8") as file:
+            makefile = file.read()
         for target in ("check", "demo"):
             self.assertIn(f"    make {target}\n", self.text)
-            subprocess.run(["make", "-n", target], cwd=ROOT, check=True,
-                           capture_output=True)
+            self.assertRegex(makefile, rf"(?m)^{target}( \S+)*:")
 
     def test_the_snippets_say_what_the_readme_says(self):
         """packaging/postfix/main.cf.snippet sets the README's values"""

@@ -87,7 +87,8 @@ class Install(unittest.TestCase):
         """`make install` runs packaging/install with BUILD, DESTDIR, PREFIX"""
         done = subprocess.run(
             ["make", "-n", "-o", "all", "install", "DESTDIR=/d", "PREFIX=/p"],
-            cwd=ROOT, capture_output=True, text=True, check=True)
+            cwd=ROOT, capture_output=True, text=True, check=True,
+            env={"PATH": os.environ["PATH"]})
         self.assertRegex(
             done.stdout,
             r'packaging/install \S+/build/release "?/d"? "?/p"?\s')
