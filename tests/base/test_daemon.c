@@ -43,6 +43,7 @@ static const struct config_section sections[] = {
 static char directory[] = "/tmp/daemon-XXXXXX";
 static char config_path[64], notify_path[64];
 static int notify_fd;
+static pid_t running; /* the child, or 0 */
 static struct capture err, out;
 
 static int
@@ -112,8 +113,6 @@ take_requests_by_descriptor(void)
 {
 	struct pollfd wanted = {daemon_signal_fd(), POLLIN, 0};
 
-	if (daemon_signal_read() != DAEMON_NOTHING)
-		return 8;
 	for (;;) {
 		poll(&wanted, 1, -1);
 		switch (daemon_signal_read()) {
@@ -126,6 +125,15 @@ take_requests_by_descriptor(void)
 			return 9;
 		}
 	}
+}
+
+/* Before READY=1, when nobody has sent a signal. */
+static int
+expect_no_request(struct reason *reason)
+{
+	if (daemon_signal_read() != DAEMON_NOTHING)
+		return reason_set(reason, "a request that nobody made");
+	return 0;
 }
 
 static const struct daemon_program simple = {
@@ -164,7 +172,7 @@ begin(const struct daemon_program *program, const char *options)
 	arguments[count] = NULL;
 	capture_begin(&err, STDERR_FILENO);
 	capture_begin(&out, STDOUT_FILENO);
-	child = fork();
+	child = running = fork();
 	if (child == 0) {
 		int status = daemon_main(count, arguments, program);
 
@@ -180,6 +188,7 @@ end(pid_t child)
 	int status;
 
 	assert_int_equal(waitpid(child, &status, 0), child);
+	running = 0;
 	capture_end(&out);
 	capture_end(&err);
 	assert_true(WIFEXITED(status));
@@ -399,6 +408,7 @@ requests_are_taken(int (*taker)(void))
 	struct daemon_program program = simple;
 	pid_t child;
 
+	program.start = expect_no_request;
 	program.run = taker;
 	for (int signal = SIGINT;; signal = SIGTERM) {
 		write_config("[milter]\nlisten = a\n");
@@ -647,7 +657,23 @@ remove_directory(void **state)
 	return rmdir(directory);
 }
 
-#define test(name) cmocka_unit_test_setup(name, begin_test)
+/* What a failed test has left. */
+static int
+end_test(void **state)
+{
+	if (running > 0) {
+		kill(running, SIGKILL);
+		waitpid(running, NULL, 0);
+		running = 0;
+	}
+	if (out.active)
+		capture_end(&out);
+	if (err.active)
+		fputs(capture_end(&err), stderr);
+	return 0;
+}
+
+#define test(name) cmocka_unit_test_setup_teardown(name, begin_test, end_test)
 
 int
 main(void)

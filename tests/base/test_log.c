@@ -353,7 +353,15 @@ an_unknown_target_is_an_error(void **state)
 	    reason.text, "log target \"paper\" is not stderr, syslog or auto");
 }
 
-#define test(name) cmocka_unit_test_setup(name, begin_test)
+static int
+end_test(void **state)
+{
+	if (out.active)
+		fputs(capture_end(&out), stderr);
+	return 0;
+}
+
+#define test(name) cmocka_unit_test_setup_teardown(name, begin_test, end_test)
 
 int
 main(void)

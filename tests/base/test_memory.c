@@ -10,22 +10,6 @@
 #include "tests/lib/capture.h"
 #include "tests/lib/unit.h"
 
-/* The sanitizers would rather end the process themselves. */
-const char *__asan_default_options(void);
-const char *__tsan_default_options(void);
-
-const char *
-__asan_default_options(void)
-{
-	return "allocator_may_return_null=1";
-}
-
-const char *
-__tsan_default_options(void)
-{
-	return "allocator_may_return_null=1";
-}
-
 static void
 memory_is_zeroed_and_grows(void **state)
 {
@@ -67,6 +51,9 @@ out_of_memory_ends_the_process_with_one_line(void **state)
 	int status;
 	pid_t child;
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	skip(); /* they end the process themselves */
+#endif
 	capture_begin(&log, STDERR_FILENO);
 	child = fork();
 	if (child == 0) {
@@ -74,8 +61,8 @@ out_of_memory_ends_the_process_with_one_line(void **state)
 		_exit(0);
 	}
 	waitpid(child, &status, 0);
-	assert_non_null(strstr(
-	    capture_end(&log), "postlag: error: reason=out of memory\n"));
+	assert_string_equal(
+	    capture_end(&log), "postlag: error: reason=out of memory\n");
 	assert_int_equal(WEXITSTATUS(status), 1);
 }
 

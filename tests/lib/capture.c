@@ -19,6 +19,7 @@ capture_begin(struct capture *capture, int fd)
 	/* Threads and children write at the end, whatever they share. */
 	fcntl(capture->file, F_SETFL, O_APPEND);
 	dup2(capture->file, fd);
+	capture->active = true;
 }
 
 const char *
@@ -34,5 +35,6 @@ capture_end(struct capture *capture)
 	assert(size >= 0);
 	capture->text[size] = '\0';
 	close(capture->file);
+	capture->active = false;
 	return capture->text;
 }

@@ -8,13 +8,17 @@
  *     function_that_logs();
  *     assert_string_equal(capture_end(&log), "postlag: warning: ...\n");
  *
- * One capture per descriptor at a time.
+ * One capture per descriptor at a time. A test that fails in between leaves the
+ * descriptor redirected; its teardown should end what is still active.
  */
 #ifndef TESTS_LIB_CAPTURE_H
 #define TESTS_LIB_CAPTURE_H
 
+#include <stdbool.h>
+
 struct capture {
 	int fd, saved_fd, file;
+	bool active;
 	char text[65536]; /* NUL-terminated after capture_end() */
 };
 
