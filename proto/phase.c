@@ -39,8 +39,8 @@ phase_describe(enum phase phase)
 	return &descriptions[phase];
 }
 
-static bool
-same_boot(const uint8_t *left, const uint8_t *right)
+bool
+boot_is_same(const uint8_t *left, const uint8_t *right)
 {
 	static const uint8_t unknown[CLOCK_BOOT_ID_BYTES];
 
@@ -67,7 +67,7 @@ duration_between(struct moment from, struct moment to)
 
 	if (!stamp_is_set(&from.at) || !stamp_is_set(&to.at))
 		return (struct duration){DURATION_UNKNOWN, 0};
-	if (same_boot(from.boot_id, to.boot_id))
+	if (boot_is_same(from.boot_id, to.boot_id))
 		duration.ns =
 		    subtract(to.at.monotonic_ns, from.at.monotonic_ns);
 	else

@@ -63,6 +63,10 @@ struct duration {
 
 struct duration duration_between(struct moment from, struct moment to);
 
+/* Whether monotonic stamps of these boots can be compared: the same one, and
+ * known. */
+bool boot_is_same(const uint8_t *left, const uint8_t *right);
+
 /* The interval of one phase as seen from one recipient of one delivery. Message
  * and delivery may each be NULL; `recipient` is NULL where the phase does not
  * depend on it. `message_boot_id` and `delivery_boot_id` may be NULL. */
