@@ -135,6 +135,21 @@ find_row(struct day_tables *tables, int64_t row, int *found_r)
 	return read;
 }
 
+int
+leg_row_verdict(struct day_tables *tables, int64_t row, enum leg_state *state_r,
+    int64_t *message_row_r)
+{
+	int found;
+	struct statement *read = find_row(tables, row, &found);
+
+	if (found == 1) {
+		*state_r = (enum leg_state)column_integer(read, COLUMN_STATE);
+		*message_row_r = column_integer(read, COLUMN_MESSAGE);
+	}
+	statement_end(read);
+	return found;
+}
+
 static int
 has_further_part(struct day_tables *tables, int64_t row, uint32_t part)
 {

@@ -44,6 +44,11 @@ void leg_row_settle(struct day_tables *tables, int64_t row,
 /* Whether the leg at `row` has this part. Returns 1, 0 or -1. */
 int leg_row_has_part(struct day_tables *tables, int64_t row, uint32_t part);
 
+/* What was said of the leg at `row`: its state, and its message's row, 0 for
+ * none. Returns 1, 0 or -1. */
+int leg_row_verdict(struct day_tables *tables, int64_t row,
+    enum leg_state *state_r, int64_t *message_row_r);
+
 /* The leg at `row`, all its parts together, in `arena`: the members of the last
  * part that came, recipients of all by their position. `message` must be the
  * message it belongs to, or NULL when it has none. Returns 1, 0 when there is

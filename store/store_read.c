@@ -223,6 +223,36 @@ store_has_leg(struct store *store, const struct uuid *id, uint32_t part,
 	return found;
 }
 
+int
+store_find_leg(struct store *store, const struct uuid *id,
+    struct found_leg *leg_r, struct reason *reason)
+{
+	struct day_file *files[STORE_WRITABLE_MAX];
+	long count = store_writable_files(store, files, reason);
+	int found = count < 0 ? -1 : 0;
+
+	for (long i = 0; i < count && found == 0; i++) {
+		struct day_file *file = files[i];
+
+		leg_r->key.file = file;
+		found = day_find_id(
+		    &file->tables, SQL_LEG_SCAN, id, &leg_r->key.row);
+		if (found == 1)
+			found = leg_row_verdict(&file->tables, leg_r->key.row,
+			    &leg_r->state, &leg_r->message_row);
+		if (found < 0)
+			return fail(file, reason);
+	}
+	return found;
+}
+
+int
+store_read_message(const struct message_key *key, struct arena *arena,
+    struct open_message *message_r, struct reason *reason)
+{
+	return read_open(key->file, key->row, arena, message_r, reason);
+}
+
 /* Walks over rows of one file, given to `visit` one by one with an arena that
  * is reset for each. */
 struct walk {

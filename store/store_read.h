@@ -64,6 +64,22 @@ int store_find_queue_id(struct store *store, const struct queue_id_key *key,
 int store_has_leg(struct store *store, const struct uuid *id, uint32_t part,
     struct message_key *leg_r, struct reason *reason);
 
+/* A delivery of which a part is in some writable file already. */
+struct found_leg {
+	struct message_key key; /* the leg's file and row */
+	enum leg_state state;
+	int64_t message_row; /* in the same file; 0: none */
+};
+
+/* Returns 1 with *leg_r, 0 or -1. */
+int store_find_leg(struct store *store, const struct uuid *id,
+    struct found_leg *leg_r, struct reason *reason);
+
+/* The message in a place that is known. Returns 1 with *message_r in `arena`,
+ * 0 if there is none, -1. */
+int store_read_message(const struct message_key *key, struct arena *arena,
+    struct open_message *message_r, struct reason *reason);
+
 /* Calls `each` for every message with a recipient in flight in the writable
  * files: how the join's memory is rebuilt at start. `each` returns 0 to go on;
  * anything else ends the walk and is returned. What it is given lives until it
