@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/reason.h"
+#include "exporter/http_path.h"
 
 #define CONNECTIONS 256
 #define CONNECTION_BYTES (16 << 10)
@@ -26,29 +27,6 @@ struct http_server {
 	struct MHD_Daemon *daemon;
 	struct http_settings settings;
 };
-
-/* Percent-decodes in place. Returns -1 for a broken escape or an encoded NUL.
- */
-static int
-path_decode(char *path)
-{
-	char *to = path;
-	unsigned value;
-
-	for (const char *from = path; *from != '\0'; from++) {
-		if (*from != '%') {
-			*to++ = *from;
-			continue;
-		}
-		if (strspn(from + 1, "0123456789abcdefABCDEF") < 2 ||
-		    sscanf(from + 1, "%2x", &value) != 1 || value == 0)
-			return -1;
-		*to++ = (char)value;
-		from += 2;
-	}
-	*to = '\0';
-	return 0;
-}
 
 /* The library shall hand us the path as it came. */
 static size_t
@@ -134,7 +112,7 @@ request_judge(const struct http_settings *settings,
 	if (strlen(url) > PATH_MAX_BYTES)
 		return MHD_HTTP_URI_TOO_LONG;
 	strcpy(path, url);
-	if (path_decode(path) != 0)
+	if (http_path_decode(path) != 0)
 		return MHD_HTTP_BAD_REQUEST;
 	if (route_find(settings, path) == NULL)
 		return MHD_HTTP_NOT_FOUND;
@@ -155,7 +133,7 @@ request_serve(const struct http_settings *settings,
 	char path[PATH_MAX_BYTES + 1];
 
 	strcpy(path, url);
-	path_decode(path);
+	http_path_decode(path);
 	route = route_find(settings, path);
 	route->handle(settings->context, path + strlen(route->path), &response);
 	if (!response.body.failed)
