@@ -16,6 +16,7 @@
 #include "base/reason.h"
 #include "exporter/metrics.h"
 #include "exporter/watch.h"
+#include "proto/phase.h"
 
 /* How many records of one source are taken before the next source's turn. */
 #define TURN_RECORDS 256
@@ -29,11 +30,13 @@ struct source {
 	 * and of having been read to the end last. */
 	uint64_t held_since;
 	uint64_t ended_at;
+	/* The latest stamp returned, and the boot it was taken in. */
+	struct stamp latest;
+	uint8_t boot_id[CLOCK_BOOT_ID_BYTES];
 	bool failed; /* not asked again before every source was */
 	struct journal_position position; /* behind the last one returned */
 	uint64_t removed_before; /* segments before this number are removed */
 	struct journal_damage damage; /* returned so far */
-	int64_t last_event_wall_ns;
 };
 
 struct sources {
@@ -176,8 +179,39 @@ source_record_is_damaged(const struct source_record *record)
 	       damage->segments > 0;
 }
 
-/* Whether every other source was read to its end since the record was read. A
- * source that is held back itself has nothing that this one could wait for. */
+/* When the event was complete. */
+static struct stamp
+event_stamp(const struct event *event)
+{
+	switch (event->type) {
+	case EVENT_MESSAGE:
+		return stamp_is_set(&event->message.eom_at)
+			   ? event->message.eom_at
+			   : event->message.end_at;
+	case EVENT_DELIVERY:
+		return stamp_is_set(&event->delivery.end_at)
+			   ? event->delivery.end_at
+			   : event->delivery.mail_at;
+	case EVENT_HEARTBEAT:
+		return event->heartbeat.at;
+	case EVENT_NONE:
+		break;
+	}
+	return (struct stamp){0};
+}
+
+/* Stamps are taken before their record is appended. So what `other` appended
+ * before a delivery began lies before its record of anything later. */
+static bool
+is_later(const struct source *other, const struct journal_record *record)
+{
+	return boot_is_same(other->boot_id, record->segment->boot_id) &&
+	       other->latest.monotonic_ns >
+		   record->event.delivery.mail_at.monotonic_ns;
+}
+
+/* Whether every other source was read as far as it was when the record was
+ * read. A source that is held back itself has nothing to wait for. */
 static bool
 is_released(const struct sources *sources, const struct source *source)
 {
@@ -185,7 +219,8 @@ is_released(const struct sources *sources, const struct source *source)
 		const struct source *other = &sources->items[i];
 
 		if (other != source && !other->held_back &&
-		    other->ended_at <= source->held_since)
+		    other->ended_at <= source->held_since &&
+		    !is_later(other, &source->record))
 			return false;
 	}
 	return true;
@@ -225,26 +260,6 @@ source_read(struct sources *sources, struct source *source,
 	return true;
 }
 
-static int64_t
-event_wall_ns(const struct event *event)
-{
-	switch (event->type) {
-	case EVENT_MESSAGE:
-		return stamp_is_set(&event->message.eom_at)
-			   ? event->message.eom_at.wall_ns
-			   : event->message.end_at.wall_ns;
-	case EVENT_DELIVERY:
-		return stamp_is_set(&event->delivery.end_at)
-			   ? event->delivery.end_at.wall_ns
-			   : event->delivery.mail_at.wall_ns;
-	case EVENT_HEARTBEAT:
-		return event->heartbeat.at.wall_ns;
-	case EVENT_NONE:
-		break;
-	}
-	return 0;
-}
-
 /* The damage that was met since the last time, ending where the record begins
  * or, without one, where reading goes on. */
 static void
@@ -272,14 +287,13 @@ static void
 give_record(struct source *source, struct source_record *record_r)
 {
 	const struct journal_record *record = &source->record;
-	int64_t wall_ns = event_wall_ns(&record->event);
 
 	*record_r = (struct source_record){source->name, record, {0}, {0, 0}};
 	take_damage(source, record_r);
 	source->held_back = false;
 	source->position = record->position;
-	if (wall_ns > source->last_event_wall_ns)
-		source->last_event_wall_ns = wall_ns;
+	source->latest = event_stamp(&record->event);
+	memcpy(source->boot_id, record->segment->boot_id, CLOCK_BOOT_ID_BYTES);
 }
 
 /* The end of a source may have moved over damage. */
@@ -386,7 +400,7 @@ sources_gauges(struct sources *sources, int64_t *live)
 		if (behind > 0)
 			live[metric_index(
 			    METRIC_JOURNAL_BEHIND_BYTES, label)] += behind;
-		if (source->last_event_wall_ns > *last)
-			*last = source->last_event_wall_ns;
+		if (source->latest.wall_ns > *last)
+			*last = source->latest.wall_ns;
 	}
 }

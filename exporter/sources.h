@@ -3,10 +3,10 @@
  * sources: read all journals in an order that respects cause and effect.
  *
  * Each directory in the directory of journals is a source. On one host a
- * message's event is appended before its delivery can begin; so a record that
+ * message's event is appended before its delivery can begin; so a delivery that
  * is not ready by itself is held back, and its source with it, until every
- * other source has been read to its end since that record was read. Not
- * thread-safe.
+ * other source has been read to its end since it was read, or to something
+ * that is later on the same boot's monotonic clock. Not thread-safe.
  */
 #ifndef EXPORTER_SOURCES_H
 #define EXPORTER_SOURCES_H
