@@ -148,44 +148,67 @@ resolve(struct join *join, struct finding *finding, struct reason *reason)
 	return find_by_queue_id(join, finding, reason) < 0 ? -1 : 0;
 }
 
-/* A further part goes where the first one is, and joins nothing elsewhere. */
 static int
-keep_together(struct join *join, struct finding *finding, struct reason *reason)
+find_by_row(struct join *join, struct finding *finding,
+    const struct message_key *key, struct reason *reason)
 {
-	struct message_key leg;
-	int known =
-	    store_has_leg(join->store, &finding->delivery->id, 0, &leg, reason);
+	struct open_message found;
 
-	if (known <= 0)
-		return known;
-	finding->file = leg.file;
-	if (finding->message != NULL &&
-	    tracked_message(finding->message)->key.file != leg.file) {
-		open_messages_settle(join->messages, finding->message);
-		finding->message = NULL;
-		finding->state =
-		    has_stamp(finding->delivery) ? LEG_FOREIGN : LEG_UNSTAMPED;
-	}
+	if (store_read_message(key, join->scratch, &found, reason) != 1)
+		return -1;
+	finding->message = hold(join, &found);
 	return 0;
+}
+
+/* A further part belongs where the first one does. Returns 1, 0 when no part
+ * is known, or -1. */
+static int
+follow_first_part(
+    struct join *join, struct finding *finding, struct reason *reason)
+{
+	struct found_leg leg;
+	struct message_key key;
+	int known =
+	    store_find_leg(join->store, &finding->delivery->id, &leg, reason);
+
+	if (known != 1)
+		return known;
+	finding->file = leg.key.file;
+	finding->state = leg.state;
+	if (leg.state != LEG_STAMPED && leg.state != LEG_QUEUE_ID)
+		return 1;
+	key = (struct message_key){leg.key.file, leg.message_row};
+	return find_by_row(join, finding, &key, reason) == 0 ? 1 : -1;
 }
 
 static int
 choose_file(struct join *join, struct finding *finding, struct reason *reason)
 {
-	const struct delivery_event *delivery = finding->delivery;
-	const struct uuid *id =
-	    finding->state == LEG_WAITING ? &delivery->stamp_id : &delivery->id;
+	const struct uuid *id = finding->state == LEG_WAITING
+				    ? &finding->delivery->stamp_id
+				    : &finding->delivery->id;
 
-	if (delivery->part > 0 && keep_together(join, finding, reason) != 0)
-		return -1;
-	if (finding->file != NULL)
-		return 0;
 	if (finding->message != NULL)
 		finding->file = tracked_message(finding->message)->key.file;
 	else
 		finding->file =
 		    store_file(join->store, uuid_wall_ns(id), reason);
 	return finding->file != NULL ? 0 : -1;
+}
+
+/* Sets the finding's state, file, and message where there is one. */
+static int
+find_out(struct join *join, struct finding *finding, struct reason *reason)
+{
+	int known = finding->delivery->part > 0
+			? follow_first_part(join, finding, reason)
+			: 0;
+
+	if (known != 0)
+		return known > 0 ? 0 : -1;
+	if (resolve(join, finding, reason) != 0)
+		return -1;
+	return choose_file(join, finding, reason);
 }
 
 /* Once a delivery: its stamps, unless they are believed or may yet be. */
@@ -300,10 +323,8 @@ join_delivery(
 		    finding.delivery->part, NULL, reason);
 	if (result != 0)
 		return result > 0 ? 0 : -1;
-	if (resolve(join, &finding, reason) != 0 ||
-	    choose_file(join, &finding, reason) != 0)
-		result = -1;
-	else
+	result = find_out(join, &finding, reason);
+	if (result == 0)
 		result = add_leg(join, &finding, input->now_ns, reason);
 	if (finding.message != NULL)
 		open_messages_settle(join->messages, finding.message);

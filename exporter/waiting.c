@@ -21,6 +21,7 @@
 struct node {
 	struct waiting_entry entry;
 	struct buffer event;
+	bool is_further; /* another part of a leg that waits already */
 	TAILQ_ENTRY(node) by_arrival;
 	TAILQ_ENTRY(node) by_stamp;
 };
@@ -37,7 +38,7 @@ struct waiting {
 	struct node_list nodes;
 	struct group *groups;
 	struct arena *scratch;
-	size_t count;
+	size_t count; /* legs */
 };
 
 struct waiting *
@@ -93,6 +94,18 @@ group_of(struct waiting *waiting, const struct uuid *stamp_id)
 	return group;
 }
 
+static bool
+waits_already(const struct group *group, const struct message_key *leg)
+{
+	const struct node *node;
+
+	TAILQ_FOREACH(node, &group->nodes, by_stamp)
+	if (node->entry.leg.file == leg->file &&
+	    node->entry.leg.row == leg->row)
+		return true;
+	return false;
+}
+
 void
 waiting_add(struct waiting *waiting, const struct message_key *leg,
     const struct delivery_event *delivery, const struct waiting_origin *origin,
@@ -103,6 +116,7 @@ waiting_add(struct waiting *waiting, const struct message_key *leg,
 	    .delivery = *delivery,
 	};
 	struct node *node = memory_zeroed(1, sizeof(*node));
+	struct group *group = group_of(waiting, &delivery->stamp_id);
 
 	node->entry.leg = *leg;
 	node->entry.stamp_id = delivery->stamp_id;
@@ -111,10 +125,10 @@ waiting_add(struct waiting *waiting, const struct message_key *leg,
 	node->entry.deadline_ns = deadline_ns;
 	event_encode(&event, waiting->scratch, &node->event);
 	arena_reset(waiting->scratch);
+	node->is_further = delivery->part > 0 && waits_already(group, leg);
+	waiting->count += !node->is_further;
 	TAILQ_INSERT_TAIL(&waiting->nodes, node, by_arrival);
-	TAILQ_INSERT_TAIL(
-	    &group_of(waiting, &delivery->stamp_id)->nodes, node, by_stamp);
-	waiting->count++;
+	TAILQ_INSERT_TAIL(&group->nodes, node, by_stamp);
 }
 
 size_t
@@ -171,7 +185,7 @@ waiting_remove(struct waiting *waiting, const struct waiting_entry *entry)
 		break;
 	TAILQ_REMOVE(&group->nodes, node, by_stamp);
 	TAILQ_REMOVE(&waiting->nodes, node, by_arrival);
-	waiting->count--;
+	waiting->count -= !node->is_further;
 	if (TAILQ_EMPTY(&group->nodes)) {
 		HASH_DEL(waiting->groups, group);
 		free(group);

@@ -40,6 +40,7 @@ void waiting_add(struct waiting *waiting, const struct message_key *leg,
     const struct delivery_event *event, const struct waiting_origin *origin,
     int64_t deadline_ns);
 
+/* How many legs wait. */
 size_t waiting_count(const struct waiting *waiting);
 
 /* The entry that waits longest, for this id or at all; NULL if none does. */

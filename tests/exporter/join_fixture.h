@@ -226,6 +226,7 @@ script_delivery(struct script *script, const char *verb, char **rest)
 	struct step *step = &script->steps[script->count];
 	struct delivery_event *delivery = &step->event.delivery;
 	const char *label = script_word(script, rest);
+	const char *queue_id;
 
 	step->journal = LMTP;
 	step->event.type = EVENT_DELIVERY;
@@ -246,9 +247,12 @@ script_delivery(struct script *script, const char *verb, char **rest)
 	}
 	if (strcmp(verb, "D+") == 0)
 		delivery->ending = DELIVERY_ENDING_NONE;
+	queue_id = script_queue_id(script, rest);
+	if (delivery->part == 0) {
+		delivery->queue_id = queue_id;
+		script_put_stamp(script, delivery, label);
+	}
 	script->last_delivery = *delivery;
-	delivery->queue_id = script_queue_id(script, rest);
-	script_put_stamp(script, delivery, label);
 	script_delivery_recipients(script, delivery, rest);
 }
 
