@@ -209,10 +209,10 @@ as_address(const struct endpoint *endpoint)
 	return (const void *)&endpoint->address;
 }
 
-/* Whether the file is a socket whose listener has died: connecting to it is
- * refused. A live listener with a full queue gives EAGAIN. */
-static bool
-is_stale(const struct endpoint *endpoint)
+/* Connecting to a socket whose listener has died is refused. A live listener
+ * with a full queue gives EAGAIN. */
+bool
+endpoint_is_stale(const struct endpoint *endpoint)
 {
 	struct stat status;
 	bool stale;
@@ -237,7 +237,7 @@ bind_unix(int fd, const struct endpoint *endpoint)
 		return 0;
 	if (errno != EADDRINUSE)
 		return -1;
-	if (!is_stale(endpoint)) {
+	if (!endpoint_is_stale(endpoint)) {
 		errno = EADDRINUSE;
 		return -1;
 	}

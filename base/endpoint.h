@@ -32,6 +32,9 @@ bool endpoint_is_unix(const struct endpoint *endpoint);
 /* Whether it can only be reached from this machine: unix or loopback. */
 bool endpoint_is_local(const struct endpoint *endpoint);
 
+/* Whether a unix socket lies there that nobody listens on any more. */
+bool endpoint_is_stale(const struct endpoint *endpoint);
+
 /* Binds and listens, close-on-exec and non-blocking. For unix, a socket that
  * nobody listens on any more is replaced, a live one is not, and `mode` becomes
  * the mode of the file. Returns the descriptor, or -1. */
