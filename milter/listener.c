@@ -5,11 +5,9 @@
  */
 #include "milter/listener.h"
 
-#include <errno.h>
 #include <grp.h>
 #include <netdb.h>
 #include <pwd.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -24,20 +22,6 @@
 #include "milter/settings.h"
 
 #define CONNECTION_SIZE 256
-
-static bool
-is_live(const struct endpoint *endpoint)
-{
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	bool live;
-
-	if (fd < 0)
-		return false;
-	live = connect(fd, (const struct sockaddr *)&endpoint->address,
-		   endpoint->size) == 0;
-	close(fd);
-	return live;
-}
 
 /* Gives the socket to the configured user and group. Only root may; another
  * user's socket has what its directory gave it. */
@@ -72,8 +56,10 @@ open_unix(const struct milter_settings *settings,
 	mode_t mode = milter_socket_mode(settings), previous;
 	int result;
 
-	if (is_live(endpoint))
-		return reason_set(reason, "%s: another process listens there",
+	if (access(address->sun_path, F_OK) == 0 &&
+	    !endpoint_is_stale(endpoint))
+		return reason_set(reason,
+		    "%s: another process listens there, or it is no socket",
 		    address->sun_path);
 	snprintf(connection, sizeof(connection), "unix:%s", address->sun_path);
 	/* Nobody may connect before the group is right. */
