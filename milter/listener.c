@@ -7,7 +7,6 @@
 
 #include <grp.h>
 #include <netdb.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -23,27 +22,19 @@
 
 #define CONNECTION_SIZE 256
 
-/* Gives the socket to the configured user and group. Only root may; another
- * user's socket has what its directory gave it. */
+/* The directory may belong to an unprivileged user while we are root: no link
+ * put there in the meantime is followed. */
 static int
-give_socket(const char *path, const struct milter_settings *settings,
-    struct reason *reason)
+give_to_group(const char *path, const char *name, struct reason *reason)
 {
-	const struct passwd *user = NULL;
-	const struct group *group = NULL;
+	const struct group *group = getgrnam(name);
 
-	if (*settings->daemon.user != '\0' && geteuid() == 0)
-		user = getpwnam(settings->daemon.user);
-	if (*settings->socket_group != '\0') {
-		group = getgrnam(settings->socket_group);
-		if (group == NULL)
-			return reason_set(reason,
-			    "socket_group: no group \"%s\"",
-			    settings->socket_group);
-	}
-	if (chown(path, user != NULL ? user->pw_uid : (uid_t)-1,
-		group != NULL ? group->gr_gid : (gid_t)-1) != 0)
-		return reason_set_errno(reason, "cannot give away %s", path);
+	if (group == NULL)
+		return reason_set(
+		    reason, "socket_group: no group \"%s\"", name);
+	if (lchown(path, (uid_t)-1, group->gr_gid) != 0)
+		return reason_set_errno(
+		    reason, "cannot give %s to %s", path, name);
 	return 0;
 }
 
@@ -53,7 +44,7 @@ open_unix(const struct milter_settings *settings,
 {
 	const struct sockaddr_un *address = (const void *)&endpoint->address;
 	char connection[CONNECTION_SIZE];
-	mode_t mode = milter_socket_mode(settings), previous;
+	mode_t previous;
 	int result;
 
 	if (access(address->sun_path, F_OK) == 0 &&
@@ -62,18 +53,13 @@ open_unix(const struct milter_settings *settings,
 		    "%s: another process listens there, or it is no socket",
 		    address->sun_path);
 	snprintf(connection, sizeof(connection), "unix:%s", address->sun_path);
-	/* Nobody may connect before the group is right. */
-	previous = umask(0777);
+	previous = umask(0777 & ~milter_socket_mode(settings));
 	result = callbacks_open_socket(connection, reason);
 	umask(previous);
-	if (result != 0)
-		return -1;
-	if (give_socket(address->sun_path, settings, reason) != 0)
-		return -1;
-	if (chmod(address->sun_path, mode) != 0)
-		return reason_set_errno(
-		    reason, "cannot set the mode of %s", address->sun_path);
-	return 0;
+	if (result == 0 && *settings->socket_group != '\0')
+		result = give_to_group(
+		    address->sun_path, settings->socket_group, reason);
+	return result;
 }
 
 static int
