@@ -50,6 +50,7 @@ day_file_free(struct day_file **file)
 	positions_clear(&(*file)->positions);
 	day_totals_free(&(*file)->totals);
 	arena_free(&(*file)->scratch);
+	free((*file)->legs);
 	free((*file)->path);
 	free(*file);
 	*file = NULL;
@@ -69,6 +70,7 @@ forget(struct day_file *file)
 {
 	disconnect(file);
 	day_totals_discard(file->totals);
+	file->leg_count = 0;
 	positions_clear(&file->positions);
 }
 
@@ -216,12 +218,53 @@ day_file_begin(struct day_file *file, bool create, struct reason *reason)
 	return -1;
 }
 
+void
+day_file_note_leg(struct day_file *file, int64_t message_row, int64_t leg_row)
+{
+	if (file->leg_count == file->leg_capacity) {
+		file->leg_capacity = 2 * file->leg_capacity + 16;
+		file->legs = memory_resize(
+		    file->legs, file->leg_capacity, sizeof(*file->legs));
+	}
+	file->legs[file->leg_count++] =
+	    (struct batch_leg){.message_row = message_row, .leg_row = leg_row};
+}
+
+/* Nearly always of the last leg that was added. */
+void
+day_file_note_decision(struct day_file *file, int64_t leg_row)
+{
+	for (size_t i = file->leg_count; i-- > 0;) {
+		if (file->legs[i].leg_row == leg_row) {
+			file->legs[i].decided = true;
+			return;
+		}
+	}
+}
+
+static void
+write_undecided(struct day_file *file)
+{
+	struct statement *add;
+
+	for (size_t i = 0; i < file->leg_count; i++) {
+		if (file->legs[i].decided)
+			continue;
+		add = database_statement(
+		    file->tables.database, SQL_UNDECIDED_ADD);
+		bind_integer(add, file->legs[i].message_row);
+		bind_integer(add, file->legs[i].leg_row);
+		statement_run(add);
+	}
+}
+
 int
 day_file_commit(struct day_file *file, const struct source_position *positions,
     size_t count, struct reason *reason)
 {
 	struct database *database = file->tables.database;
 
+	write_undecided(file);
 	day_totals_write(file->totals, &file->tables);
 	for (size_t i = 0; i < count; i++)
 		position_write(database, SQL_POSITION_WRITE,
@@ -232,6 +275,7 @@ day_file_commit(struct day_file *file, const struct source_position *positions,
 	for (size_t i = 0; i < count; i++)
 		positions_raise(&file->positions, positions[i].source,
 		    positions[i].position);
+	file->leg_count = 0;
 	file->in_transaction = false;
 	return 0;
 }
@@ -244,6 +288,7 @@ day_file_rollback(struct day_file *file)
 	bool damaged;
 
 	day_totals_discard(file->totals);
+	file->leg_count = 0;
 	if (database == NULL)
 		return;
 	damaged = database_failure(database) == DATABASE_DAMAGED;

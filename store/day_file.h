@@ -24,6 +24,13 @@ struct source_position;
 struct totals;
 struct totals_names;
 
+/* A leg of the batch that belongs to a message. Readers find it by a recipient
+ * that it decided, or else by a row of its own. */
+struct batch_leg {
+	int64_t message_row, leg_row;
+	bool decided;
+};
+
 struct day_file {
 	int64_t day; /* or LAYOUT_ODD */
 	char *path;
@@ -33,6 +40,8 @@ struct day_file {
 	bool unpublished; /* committed, not yet in the sums */
 	struct positions positions;
 	struct day_totals *totals;
+	struct batch_leg *legs;
+	size_t leg_count, leg_capacity;
 	struct row_hint message_hint, leg_hint;
 	struct arena *scratch;
 	uint64_t set_aside; /* times that a damaged one was */
@@ -58,6 +67,11 @@ void day_file_close(struct day_file *file);
  * path. When that is not the one that was open, fails once: what the caller
  * knows of the old file's rows is void. Returns 0, or -1 with a reason. */
 int day_file_begin(struct day_file *file, bool create, struct reason *reason);
+
+/* Says that the batch made a leg a message's, and that one decided. */
+void day_file_note_leg(
+    struct day_file *file, int64_t message_row, int64_t leg_row);
+void day_file_note_decision(struct day_file *file, int64_t leg_row);
 
 /* Writes the batch's share and the positions, and commits. Returns 0, or -1
  * with a reason; day_file_rollback() is due then. */

@@ -8,12 +8,66 @@
  */
 #include "store/day_tables.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "store/database.h"
 
 #define NS_PER_US 1000
 #define US_PER_MS 1000
+
+/* Where the milliseconds of an id end and the rest begins (RFC 9562, 5.7). */
+#define ID_TIME_BYTES 6
+#define ID_REST_BYTES (UUID_BYTES - ID_TIME_BYTES)
+
+static void
+set_id_time(struct uuid *id, int64_t wall_ns)
+{
+	uint64_t ms = (uint64_t)(wall_ns / NS_PER_US / US_PER_MS);
+
+	for (int i = 0; i < ID_TIME_BYTES; i++)
+		id->bytes[i] = (uint8_t)(ms >> 8 * (ID_TIME_BYTES - 1 - i));
+}
+
+void
+day_bind_id(struct statement *statement, const struct uuid *id, int64_t wall_ns)
+{
+	struct uuid timed = *id;
+
+	set_id_time(&timed, wall_ns);
+	if (uuid_equal(&timed, id))
+		bind_blob(statement, id->bytes + ID_TIME_BYTES, ID_REST_BYTES);
+	else
+		bind_blob(statement, id->bytes, UUID_BYTES);
+}
+
+struct uuid
+day_column_id(struct statement *statement, int column, int64_t wall_ns)
+{
+	struct uuid id = {{0}};
+	size_t size;
+	const void *bytes = column_bytes(statement, column, &size);
+
+	if (size == UUID_BYTES) {
+		memcpy(id.bytes, bytes, UUID_BYTES);
+	} else if (size == ID_REST_BYTES) {
+		set_id_time(&id, wall_ns);
+		memcpy(id.bytes + ID_TIME_BYTES, bytes, ID_REST_BYTES);
+	}
+	return id;
+}
+
+/* The rest is 74 random bits, and the row has the time. */
+static bool
+is_id(struct statement *statement, int column, const struct uuid *id)
+{
+	size_t size;
+	const void *bytes = column_bytes(statement, column, &size);
+
+	if (size != UUID_BYTES && size != ID_REST_BYTES)
+		return false;
+	return memcmp(bytes, id->bytes + UUID_BYTES - size, size) == 0;
+}
 
 static int64_t
 row_of_id(const struct uuid *id)
@@ -56,8 +110,6 @@ day_find_id(struct day_tables *tables, enum day_sql scan, const struct uuid *id,
 	int64_t next = row_of_id(id), row;
 	int64_t end = next + US_PER_MS;
 	int found = 0, more = 1;
-	const void *bytes;
-	size_t size;
 
 	bind_integer(rows, next);
 	while (found == 0 && (more = statement_step(rows)) == 1) {
@@ -65,8 +117,7 @@ day_find_id(struct day_tables *tables, enum day_sql scan, const struct uuid *id,
 		if (row >= end && row != next)
 			break;
 		next = row + 1;
-		bytes = column_bytes(rows, 1, &size);
-		if (size == UUID_BYTES && memcmp(bytes, id, size) == 0) {
+		if (is_id(rows, 1, id)) {
 			*row_r = row;
 			found = 1;
 		}

@@ -14,6 +14,7 @@
 
 struct database;
 struct intern;
+struct statement;
 
 struct day_tables {
 	struct database *database;
@@ -33,6 +34,13 @@ int64_t day_first_row(
 
 /* Says that all rows from `first`, tried first, to `row` are taken. */
 void day_row_taken(struct row_hint *hint, int64_t first, int64_t row);
+
+/* Ids in columns: without the milliseconds at their beginning when these are
+ * those of `wall_ns`, the event's MAIL FROM. */
+void day_bind_id(
+    struct statement *statement, const struct uuid *id, int64_t wall_ns);
+struct uuid day_column_id(
+    struct statement *statement, int column, int64_t wall_ns);
 
 /* The row of `id` in `message` (SQL_MESSAGE_SCAN) or `leg` (SQL_LEG_SCAN).
  * Returns 1, 0 or -1; the failure stays with the connection. */

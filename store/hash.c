@@ -2,13 +2,12 @@
 /* The hashes of xxHash that the store uses, for intern and rows. */
 #include "store/hash.h"
 
-#include <string.h>
 #include <xxhash.h>
 
 int64_t
-hash_for_index(const char *text)
+hash_for_index(const char *text, size_t size)
 {
-	return (int32_t)XXH32(text, strlen(text), 0);
+	return (int32_t)XXH32(text, size, 0);
 }
 
 uint64_t

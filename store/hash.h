@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What queue ids and Message-IDs are indexed by on disk: 32 bits, the same on
+/* What strings are indexed by on disk: 32 bits, the same on
  * every machine. Different strings may have the same. */
-int64_t hash_for_index(const char *text);
+int64_t hash_for_index(const char *text, size_t size);
 
 /* For tables in memory. */
 uint64_t hash_bytes(const void *data, size_t size, uint64_t seed);

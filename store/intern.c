@@ -114,9 +114,10 @@ bind_key(struct intern *intern, enum day_sql sql, const struct key *key)
 {
 	struct statement *statement = database_statement(intern->database, sql);
 
+	bind_integer(statement, hash_for_index(key->text, key->size));
+	bind_text(statement, key->text, key->size);
 	if (key->kind == INTERN_ADDRESS)
 		bind_integer(statement, key->domain);
-	bind_text(statement, key->text, key->size);
 	return statement;
 }
 

@@ -4,10 +4,12 @@
  * part, flags, stamps, members, recipients.
  *
  * With a message, what is the same there is left out: a flag each. The flags
- * say what was left out, whatever the leg is later settled to.
+ * say what was left out, whatever the leg is later settled to. Without one,
+ * stamps are kept to the nanosecond, for the join may yet measure with them.
  */
 #include "store/leg_pack.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -23,7 +25,7 @@
 #define RECIPIENT_STAMPS 3
 
 enum {
-	RELATIVE = 1, /* stamps are, to the message's MAIL FROM */
+	RELATIVE = 1, /* stamps are, to the message's MAIL FROM, and cut */
 	SAME_QUEUE_ID = 2,
 	SAME_IDENT = 4,
 	SAME_MESSAGE_ID = 8,
@@ -33,27 +35,27 @@ enum {
 	SAME_STAMP_TIME = 128
 };
 
-#define FIELD(tag, kind, member)                                               \
+#define FIELD(tag, kind, member, usual)                                        \
 	{                                                                      \
-		tag, kind, offsetof(struct delivery_event, member)             \
+		tag, kind, offsetof(struct delivery_event, member), usual      \
 	}
 
 static const struct packed_field fields[] = {
-    FIELD(1, FIELD_UINT32, ending),
-    FIELD(2, FIELD_UINT32, phase),
-    FIELD(3, FIELD_STRING, queue_id),
-    FIELD(4, FIELD_STRING, ident),
-    FIELD(5, FIELD_STRING, message_id),
-    FIELD(6, FIELD_TEXT, run),
-    FIELD(7, FIELD_ADDRESS, sender),
-    FIELD(8, FIELD_UINT64, session),
-    FIELD(9, FIELD_UINT32, sequence),
-    FIELD(10, FIELD_UINT64, content_bytes),
-    FIELD(11, FIELD_HOST, backend),
-    FIELD(12, FIELD_UINT32, stamps_seen),
-    FIELD(13, FIELD_UUID, stamp_id),
-    FIELD(14, FIELD_STRING, stamp_queue_id),
-    FIELD(15, FIELD_UINT64, stamp_mail_wall_ns),
+    FIELD(1, FIELD_UINT32, ending, DELIVERY_ENDING_COMPLETED),
+    FIELD(2, FIELD_UINT32, phase, DELIVERY_PHASE_CONTENT_END),
+    FIELD(3, FIELD_STRING, queue_id, 0),
+    FIELD(4, FIELD_STRING, ident, 0),
+    FIELD(5, FIELD_STRING, message_id, 0),
+    FIELD(6, FIELD_TEXT, run, 0),
+    FIELD(7, FIELD_ADDRESS, sender, 0),
+    FIELD(8, FIELD_UINT64, session, 0),
+    FIELD(9, FIELD_UINT32, sequence, 1),
+    FIELD(10, FIELD_UINT64, content_bytes, 0),
+    FIELD(11, FIELD_HOST, backend, 0),
+    FIELD(12, FIELD_UINT32, stamps_seen, 1),
+    FIELD(13, FIELD_UUID, stamp_id, 0),
+    FIELD(14, FIELD_STRING, stamp_queue_id, 0),
+    FIELD(15, FIELD_UINT64, stamp_mail_wall_ns, 0),
 };
 
 static const struct packed_table table = {
@@ -157,9 +159,28 @@ put_back(
 		event->stamp_mail_wall_ns = stamp_time(message);
 }
 
+/* How stamps are written or read at one place of the blob. */
+static void
+put_stamps(struct packed_writer *writer, struct stamp *const *stamps,
+    unsigned count, bool exact)
+{
+	packed_put_stamps(writer, (const struct stamp *const *)stamps, count);
+	for (unsigned i = 0; i < count && exact; i++)
+		packed_put_rest(writer, stamps[i]);
+}
+
+static void
+get_stamps(struct packed_reader *reader, struct stamp *const *stamps,
+    unsigned count, bool exact)
+{
+	packed_stamps(reader, stamps, count);
+	for (unsigned i = 0; i < count && exact; i++)
+		packed_rest(reader, stamps[i]);
+}
+
 static void
 pack_recipient(struct packed_writer *writer, struct day_tables *tables,
-    const struct delivery_recipient *recipient)
+    const struct delivery_recipient *recipient, bool exact)
 {
 	struct delivery_recipient copy = *recipient;
 	struct stamp *stamps[RECIPIENT_STAMPS];
@@ -168,8 +189,7 @@ pack_recipient(struct packed_writer *writer, struct day_tables *tables,
 	packed_put_unsigned(writer, (uint64_t)intern_string(tables->intern,
 					INTERN_ADDRESS, recipient->address));
 	list_recipient_stamps(&copy, stamps);
-	packed_put_stamps(
-	    writer, (const struct stamp *const *)stamps, RECIPIENT_STAMPS);
+	put_stamps(writer, stamps, RECIPIENT_STAMPS, exact);
 	reply_row_put(writer, tables, &recipient->envelope, recipient->address);
 	reply_row_put(writer, tables, &recipient->final, recipient->address);
 }
@@ -192,16 +212,17 @@ leg_pack(struct day_tables *tables, const struct delivery_event *event,
 	packed_put_unsigned(&writer, event->part);
 	packed_put_unsigned(&writer, flags);
 	list_stamps(&own, stamps);
-	packed_put_stamps(&writer, (const struct stamp *const *)stamps, STAMPS);
+	put_stamps(&writer, stamps, STAMPS, message == NULL);
 	packed_put_fields(&writer, tables, &table, &own);
 	packed_put_unsigned(&writer, event->recipient_count);
 	for (size_t i = 0; i < event->recipient_count; i++)
-		pack_recipient(&writer, tables, &event->recipients[i]);
+		pack_recipient(
+		    &writer, tables, &event->recipients[i], message == NULL);
 }
 
 static void
 unpack_recipient(struct packed_reader *reader, struct day_tables *tables,
-    struct arena *arena, struct delivery_recipient *recipient)
+    struct arena *arena, struct delivery_recipient *recipient, bool exact)
 {
 	struct stamp *stamps[RECIPIENT_STAMPS];
 
@@ -209,7 +230,7 @@ unpack_recipient(struct packed_reader *reader, struct day_tables *tables,
 	recipient->address = intern_read(tables->intern, INTERN_ADDRESS,
 	    (int64_t)packed_unsigned(reader), arena);
 	list_recipient_stamps(recipient, stamps);
-	packed_stamps(reader, stamps, RECIPIENT_STAMPS);
+	get_stamps(reader, stamps, RECIPIENT_STAMPS, exact);
 	reply_row_get(
 	    reader, tables, recipient->address, arena, &recipient->envelope);
 	reply_row_get(
@@ -218,7 +239,7 @@ unpack_recipient(struct packed_reader *reader, struct day_tables *tables,
 
 static void
 unpack_recipients(struct packed_reader *reader, struct day_tables *tables,
-    struct arena *arena, struct delivery_event *event)
+    struct arena *arena, struct delivery_event *event, bool exact)
 {
 	uint64_t count = packed_unsigned(reader);
 
@@ -229,7 +250,7 @@ unpack_recipients(struct packed_reader *reader, struct day_tables *tables,
 
 		if (recipient == NULL)
 			return;
-		unpack_recipient(reader, tables, arena, recipient);
+		unpack_recipient(reader, tables, arena, recipient, exact);
 	}
 }
 
@@ -252,13 +273,13 @@ leg_unpack(struct day_tables *tables, const struct leg_blob *blob,
 	if (flags & RELATIVE)
 		reader.last = message->mail_at;
 	list_stamps(event_r, stamps);
-	packed_stamps(&reader, stamps, STAMPS);
+	get_stamps(&reader, stamps, STAMPS, !(flags & RELATIVE));
 	packed_get_fields(&reader, tables, &table, arena, event_r);
 	if (flags != 0) {
 		its = *message;
 		put_back(event_r, &its, flags);
 	}
-	unpack_recipients(&reader, tables, arena, event_r);
+	unpack_recipients(&reader, tables, arena, event_r, !(flags & RELATIVE));
 	return reader.failed || arena_failed(arena) ? -1 : 0;
 }
 

@@ -31,14 +31,14 @@ bind_own_hash(struct statement *statement, const char *own, const char *its)
 	if (is_found_by_message(own, its))
 		bind_null(statement);
 	else
-		bind_integer(statement, hash_for_index(own));
+		bind_integer(statement, hash_for_index(own, strlen(own)));
 }
 
 static void
-bind_message(struct statement *statement, int64_t message_row)
+bind_message(struct statement *statement, int64_t row, int64_t message_row)
 {
 	if (message_row != 0)
-		bind_integer(statement, message_row);
+		bind_integer(statement, row - message_row);
 	else
 		bind_null(statement);
 }
@@ -53,9 +53,9 @@ insert(struct day_tables *tables, const struct leg_row *leg, int64_t row,
 	    database_statement(tables->database, SQL_LEG_ADD);
 
 	bind_integer(add, row);
-	bind_blob(add, event->id.bytes, UUID_BYTES);
+	day_bind_id(add, &event->id, event->mail_at.wall_ns);
 	bind_integer(add, leg->state);
-	bind_message(add, leg->message_row);
+	bind_message(add, row, leg->message_row);
 	bind_own_hash(
 	    add, event->queue_id, message != NULL ? message->queue_id : NULL);
 	bind_own_hash(add, event->message_id,
@@ -109,7 +109,7 @@ leg_row_settle(struct day_tables *tables, int64_t row, enum leg_state state,
 	    database_statement(tables->database, SQL_LEG_SETTLE);
 
 	bind_integer(settle, state);
-	bind_message(settle, message_row);
+	bind_message(settle, row, message_row);
 	bind_integer(settle, row);
 	statement_run(settle);
 }
@@ -255,16 +255,13 @@ leg_row_read(struct day_tables *tables, int64_t row,
 	int found, result = -1;
 	struct statement *read = find_row(tables, row, &found);
 	struct leg_blob blob = {.message = message};
-	const void *id;
-	size_t size;
 
 	memset(leg_r, 0, sizeof(*leg_r));
 	if (found == 1) {
 		blob.data = column_bytes(read, COLUMN_PACKED, &blob.size);
 		result = leg_unpack(tables, &blob, arena, &leg_r->event);
-		id = column_bytes(read, COLUMN_ID, &size);
-		if (size == UUID_BYTES)
-			memcpy(&leg_r->event.id, id, size);
+		leg_r->event.id = day_column_id(
+		    read, COLUMN_ID, leg_r->event.mail_at.wall_ns);
 		leg_r->state =
 		    (enum leg_state)column_integer(read, COLUMN_STATE);
 		leg_r->instance = intern_read_origin(tables->intern,

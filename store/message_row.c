@@ -4,7 +4,12 @@
  * readers on theirs.
  *
  * Stamps in a message's blob begin with MAIL FROM, relative to the file's
- * midnight; those in recipients' blobs are relative to MAIL FROM.
+ * midnight; those in recipients' blobs are relative to MAIL FROM. MAIL FROM and
+ * end of message, from which deliveries are measured, are kept to the
+ * nanosecond.
+ *
+ * Of an id, the first six bytes are the milliseconds of MAIL FROM and are left
+ * out where that is so.
  */
 #include "store/message_row.h"
 
@@ -19,29 +24,29 @@
 #include "store/intern.h"
 #include "store/packed_fields.h"
 
-#define FIELD(tag, kind, member)                                               \
+#define FIELD(tag, kind, member, usual)                                        \
 	{                                                                      \
-		tag, kind, offsetof(struct message_event, member)              \
+		tag, kind, offsetof(struct message_event, member), usual       \
 	}
 
 static const struct packed_field fields[] = {
-    FIELD(1, FIELD_UINT32, ending),
-    FIELD(2, FIELD_UINT32, phase),
-    FIELD(3, FIELD_UINT64, session),
-    FIELD(4, FIELD_UINT32, sequence),
-    FIELD(5, FIELD_UINT32, forged_stamps),
-    FIELD(6, FIELD_UINT64, declared_bytes),
-    FIELD(7, FIELD_HOST, client_name),
-    FIELD(8, FIELD_UINT32, client_port),
-    FIELD(9, FIELD_HOST, helo),
-    FIELD(10, FIELD_TEXT, daemon_name),
-    FIELD(11, FIELD_TEXT, tls_version),
-    FIELD(12, FIELD_TEXT, tls_cipher),
-    FIELD(13, FIELD_TEXT, sasl_method),
-    FIELD(14, FIELD_ADDRESS, sasl_user),
-    FIELD(15, FIELD_UINT32, recipients_omitted),
-    FIELD(16, FIELD_TEXT, run),
-    FIELD(17, FIELD_UUID, previous),
+    FIELD(1, FIELD_UINT32, ending, MESSAGE_ENDING_ACCEPTED),
+    FIELD(2, FIELD_UINT32, phase, MESSAGE_PHASE_EOM),
+    FIELD(3, FIELD_UINT64, session, 0),
+    FIELD(4, FIELD_UINT32, sequence, 1),
+    FIELD(5, FIELD_UINT32, forged_stamps, 0),
+    FIELD(6, FIELD_UINT64, declared_bytes, 0),
+    FIELD(7, FIELD_HOST, client_name, 0),
+    FIELD(8, FIELD_UINT32, client_port, 0),
+    FIELD(9, FIELD_HOST, helo, 0),
+    FIELD(10, FIELD_TEXT, daemon_name, 0),
+    FIELD(11, FIELD_TEXT, tls_version, 0),
+    FIELD(12, FIELD_TEXT, tls_cipher, 0),
+    FIELD(13, FIELD_TEXT, sasl_method, 0),
+    FIELD(14, FIELD_ADDRESS, sasl_user, 0),
+    FIELD(15, FIELD_UINT32, recipients_omitted, 0),
+    FIELD(16, FIELD_TEXT, run, 0),
+    FIELD(17, FIELD_UUID, previous, 0),
 };
 
 static const struct packed_table table = {
@@ -114,7 +119,7 @@ static void
 bind_hash(struct statement *statement, const char *text)
 {
 	if (text != NULL)
-		bind_integer(statement, hash_for_index(text));
+		bind_integer(statement, hash_for_index(text, strlen(text)));
 	else
 		bind_null(statement);
 }
@@ -129,6 +134,8 @@ pack(struct day_tables *tables, const struct message_event *event,
 
 	list_stamps(&copy, stamps);
 	packed_put_stamps(&writer, (const struct stamp *const *)stamps, STAMPS);
+	packed_put_rest(&writer, &event->mail_at);
+	packed_put_rest(&writer, &event->eom_at);
 	packed_put_fields(&writer, tables, &table, event);
 }
 
@@ -171,7 +178,7 @@ insert(struct day_tables *tables, const struct columns *columns, int64_t row)
 	    database_statement(tables->database, SQL_MESSAGE_ADD);
 
 	bind_integer(add, row);
-	bind_blob(add, event->id.bytes, UUID_BYTES);
+	day_bind_id(add, &event->id, event->mail_at.wall_ns);
 	bind_hash(add, event->queue_id);
 	bind_string(add, event->queue_id);
 	bind_hash(add, event->message_id);
@@ -230,16 +237,6 @@ find_row(struct day_tables *tables, int64_t row, int *found_r)
 }
 
 static void
-get_id(struct statement *read, struct uuid *id_r)
-{
-	size_t size;
-	const void *id = column_bytes(read, COLUMN_ID, &size);
-
-	if (size == UUID_BYTES)
-		memcpy(id_r, id, size);
-}
-
-static void
 get_packed(struct day_tables *tables, struct statement *read,
     struct arena *arena, struct message_event *event)
 {
@@ -249,6 +246,8 @@ get_packed(struct day_tables *tables, struct statement *read,
 	reader.data = column_bytes(read, COLUMN_PACKED, &reader.size);
 	list_stamps(event, stamps);
 	packed_stamps(&reader, stamps, STAMPS);
+	packed_rest(&reader, &event->mail_at);
+	packed_rest(&reader, &event->eom_at);
 	if (arena != NULL)
 		packed_get_fields(&reader, tables, &table, arena, event);
 	if (reader.failed)
@@ -267,9 +266,10 @@ message_row_brief(struct day_tables *tables, int64_t row, struct arena *arena,
 	memset(brief_r, 0, sizeof(*brief_r));
 	read = find_row(tables, row, &found);
 	if (found == 1) {
-		get_id(read, &brief_r->id);
 		get_packed(tables, read, NULL, &event);
 		brief_r->mail_at = event.mail_at;
+		brief_r->id =
+		    day_column_id(read, COLUMN_ID, event.mail_at.wall_ns);
 		brief_r->queue_id = column_string(read, COLUMN_QUEUE_ID, arena);
 		brief_r->message_id = join_message_id(tables,
 		    column_integer(read, COLUMN_MESSAGE_ID_DOMAIN), read,
@@ -293,8 +293,9 @@ message_row_read(struct day_tables *tables, int64_t row, struct arena *arena,
 	memset(record_r, 0, sizeof(*record_r));
 	read = find_row(tables, row, &found);
 	if (found == 1) {
-		get_id(read, &event->id);
 		get_packed(tables, read, arena, event);
+		event->id =
+		    day_column_id(read, COLUMN_ID, event->mail_at.wall_ns);
 		event->queue_id = column_string(read, COLUMN_QUEUE_ID, arena);
 		event->message_id = join_message_id(tables,
 		    column_integer(read, COLUMN_MESSAGE_ID_DOMAIN), read,

@@ -13,6 +13,7 @@
 #include "base/buffer.h"
 
 #define VARINT_BYTES_MAX 10
+#define NS_PER_US 1000
 
 void
 packed_put_unsigned(struct packed_writer *writer, uint64_t value)
@@ -28,12 +29,22 @@ packed_put_unsigned(struct packed_writer *writer, uint64_t value)
 	buffer_append(writer->out, bytes, size);
 }
 
+static uint64_t
+zigzag(int64_t value)
+{
+	return ((uint64_t)value << 1) ^ (value < 0 ? UINT64_MAX : 0);
+}
+
+static int64_t
+unzigzag(uint64_t value)
+{
+	return (int64_t)(value >> 1 ^ (value & 1 ? UINT64_MAX : 0));
+}
+
 void
 packed_put_signed(struct packed_writer *writer, int64_t value)
 {
-	uint64_t sign = value < 0 ? UINT64_MAX : 0;
-
-	packed_put_unsigned(writer, ((uint64_t)value << 1) ^ sign);
+	packed_put_unsigned(writer, zigzag(value));
 }
 
 void
@@ -56,14 +67,44 @@ plus(int64_t left, int64_t right)
 	return (int64_t)((uint64_t)left + (uint64_t)right);
 }
 
+/* Rounded down, also before 1970. */
+static int64_t
+in_us(int64_t ns)
+{
+	return ns / NS_PER_US - (ns % NS_PER_US < 0);
+}
+
+static int64_t
+in_ns(int64_t us)
+{
+	return (int64_t)((uint64_t)us * NS_PER_US);
+}
+
+/* How far the wall clock walked differently: in the low bits of the step, or
+ * both in full behind a word that says so. */
+enum { WALKED_EQUALLY, WALKED_MORE, WALKED_LESS, WALKED_FREELY };
+
+#define WALK_BITS 2
+#define STEP_MAX (INT64_C(1) << 60)
+
 static void
 put_stamp(struct packed_writer *writer, const struct stamp *stamp)
 {
-	int64_t step = minus(stamp->monotonic_ns, writer->last.monotonic_ns);
-	int64_t wall_step = minus(stamp->wall_ns, writer->last.wall_ns);
+	struct stamp us = {in_us(stamp->wall_ns), in_us(stamp->monotonic_ns)};
+	int64_t step = minus(us.monotonic_ns, in_us(writer->last.monotonic_ns));
+	int64_t walk =
+	    minus(minus(us.wall_ns, in_us(writer->last.wall_ns)), step);
+	unsigned walked = walk == 0   ? WALKED_EQUALLY
+			  : walk == 1 ? WALKED_MORE
+				      : WALKED_LESS;
 
-	packed_put_signed(writer, step);
-	packed_put_signed(writer, minus(wall_step, step));
+	if (walk < -1 || walk > 1 || step >= STEP_MAX || step <= -STEP_MAX) {
+		packed_put_unsigned(writer, WALKED_FREELY);
+		packed_put_signed(writer, step);
+		packed_put_signed(writer, walk);
+	} else {
+		packed_put_unsigned(writer, zigzag(step) << WALK_BITS | walked);
+	}
 	writer->last = *stamp;
 }
 
@@ -80,6 +121,19 @@ packed_put_stamps(struct packed_writer *writer,
 		if (set >> i & 1)
 			put_stamp(writer, stamps[i]);
 	}
+}
+
+static uint64_t
+rest_of(int64_t ns)
+{
+	return (uint64_t)minus(ns, in_ns(in_us(ns)));
+}
+
+void
+packed_put_rest(struct packed_writer *writer, const struct stamp *stamp)
+{
+	packed_put_unsigned(writer,
+	    rest_of(stamp->wall_ns) * NS_PER_US + rest_of(stamp->monotonic_ns));
 }
 
 static void
@@ -113,9 +167,7 @@ packed_unsigned(struct packed_reader *reader)
 int64_t
 packed_signed(struct packed_reader *reader)
 {
-	uint64_t value = packed_unsigned(reader);
-
-	return (int64_t)(value >> 1 ^ (value & 1 ? UINT64_MAX : 0));
+	return unzigzag(packed_unsigned(reader));
 }
 
 const void *
@@ -138,13 +190,22 @@ packed_bytes(struct packed_reader *reader, size_t *size_r)
 static void
 get_stamp(struct packed_reader *reader, struct stamp *stamp_r)
 {
-	int64_t step = packed_signed(reader);
-	int64_t wall_step = plus(packed_signed(reader), step);
+	uint64_t word = packed_unsigned(reader);
+	unsigned walked = word & WALKED_FREELY;
+	int64_t step = unzigzag(word >> WALK_BITS), walk;
 
+	if (walked == WALKED_FREELY) {
+		step = packed_signed(reader);
+		walk = packed_signed(reader);
+	} else {
+		walk = walked == WALKED_MORE ? 1 : -(walked == WALKED_LESS);
+	}
 	if (reader->failed)
 		return;
-	stamp_r->monotonic_ns = plus(reader->last.monotonic_ns, step);
-	stamp_r->wall_ns = plus(reader->last.wall_ns, wall_step);
+	stamp_r->monotonic_ns =
+	    in_ns(plus(in_us(reader->last.monotonic_ns), step));
+	stamp_r->wall_ns =
+	    in_ns(plus(in_us(reader->last.wall_ns), plus(step, walk)));
 	reader->last = *stamp_r;
 }
 
@@ -161,4 +222,14 @@ packed_stamps(
 		if (set >> i & 1)
 			get_stamp(reader, stamps_r[i]);
 	}
+}
+
+void
+packed_rest(struct packed_reader *reader, struct stamp *stamp)
+{
+	uint64_t rest = packed_unsigned(reader);
+
+	stamp->wall_ns = plus(stamp->wall_ns, (int64_t)(rest / NS_PER_US));
+	stamp->monotonic_ns =
+	    plus(stamp->monotonic_ns, (int64_t)(rest % NS_PER_US));
 }

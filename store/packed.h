@@ -3,10 +3,12 @@
  * packed: numbers, stamps and bytes in as few bytes as they need.
  *
  * Unsigned numbers are little-endian groups of seven bits, signed ones are
- * zigzagged first. A stamp is written as its distance from the stamp before it
- * in the same blob, on the monotonic clock, and by how much the wall clock
- * walked differently, which is nearly nothing. Any 64-bit value survives the
- * round trip. Pure; any thread.
+ * zigzagged first. A stamp is written as its distance in microseconds from the
+ * stamp before it in the same blob, on the monotonic clock, and by how much the
+ * wall clock walked differently, which is nearly nothing. What is below a
+ * microsecond is cut off (rounded down, so that no order is reversed), or
+ * written beside where it matters. Any 64-bit value survives the round trip.
+ * Pure; any thread.
  */
 #ifndef STORE_PACKED_H
 #define STORE_PACKED_H
@@ -45,6 +47,9 @@ void packed_put_bytes(
 void packed_put_stamps(struct packed_writer *writer,
     const struct stamp *const *stamps, unsigned count);
 
+/* The nanoseconds that this cut off one of them. */
+void packed_put_rest(struct packed_writer *writer, const struct stamp *stamp);
+
 uint64_t packed_unsigned(struct packed_reader *reader);
 int64_t packed_signed(struct packed_reader *reader);
 
@@ -53,5 +58,6 @@ const void *packed_bytes(struct packed_reader *reader, size_t *size_r);
 
 void packed_stamps(struct packed_reader *reader, struct stamp *const *stamps_r,
     unsigned count);
+void packed_rest(struct packed_reader *reader, struct stamp *stamp);
 
 #endif

@@ -81,7 +81,8 @@ packed_put_fields(struct packed_writer *writer, struct day_tables *tables,
 			number = number_in(tables, field, member);
 		else
 			bytes = bytes_in(field, member, &size);
-		if (number == 0 && bytes == NULL)
+		if (follows == NUMBER_FOLLOWS ? number == field->usual
+					      : bytes == NULL)
 			continue;
 		packed_put_unsigned(
 		    writer, field->tag << 1 | (unsigned)follows);
@@ -147,6 +148,13 @@ packed_get_fields(struct packed_reader *reader, struct day_tables *tables,
 {
 	uint64_t tag;
 
+	for (size_t i = 0; i < table->count; i++) {
+		const struct packed_field *field = &table->fields[i];
+
+		if (field->usual != 0)
+			set_number(tables, field, field->usual, arena,
+			    (char *)to + field->offset);
+	}
 	while ((tag = packed_unsigned(reader)) != 0) {
 		const struct packed_field *field = find_tag(table, tag);
 		const void *bytes = NULL;

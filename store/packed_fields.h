@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * packed_fields: the members of a struct as tagged values; what was not
- * supplied takes no room.
+ * packed_fields: the members of a struct as tagged values; what is as usual
+ * takes no room.
  *
  * A table says which member has which tag. Tags are numbers on disk: append,
  * never renumber. Tags that a table does not know are skipped.
@@ -31,6 +31,7 @@ struct packed_field {
 	unsigned tag; /* from 1 */
 	enum field_kind kind;
 	size_t offset;
+	uint64_t usual; /* of numbers, and left out; strings: NULL is */
 };
 
 struct packed_table {
@@ -41,7 +42,7 @@ struct packed_table {
 void packed_put_fields(struct packed_writer *writer, struct day_tables *tables,
     const struct packed_table *table, const void *from);
 
-/* Strings go to `arena`. Members whose tags are absent stay as they are. */
+/* Strings go to `arena`. `to` must be zeroed. */
 void packed_get_fields(struct packed_reader *reader, struct day_tables *tables,
     const struct packed_table *table, struct arena *arena, void *to);
 

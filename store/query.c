@@ -160,7 +160,7 @@ collect(struct search *search, struct day_tables *tables, enum day_sql index,
 	struct statement *rows = database_statement(tables->database, index);
 	struct candidate *candidate;
 
-	bind_integer(rows, hash_for_index(search->text));
+	bind_integer(rows, hash_for_index(search->text, strlen(search->text)));
 	while (statement_step(rows) == 1) {
 		candidate = arena_append(search->arena, &found->items,
 		    &found->count, sizeof(*candidate));

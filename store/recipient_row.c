@@ -19,16 +19,20 @@ enum { IS_EXPECTED = 1, HAS_REJECT_DSN = 2, HAS_REJECT_TEXT = 4 };
 
 #define POSITION_NONE (-1)
 
-/* While no leg decided, the column holds the message's row: as wide a number as
- * the leg's will be, so that the row does not grow and full pages need not be
- * split when it is delivered. */
+/* While no leg decided, the column holds a number as wide as a leg's is likely
+ * to be, so that the row does not grow, and full pages need not be split, when
+ * it is delivered. */
+#define LEG_PLACEHOLDER (1 << 24)
+
+/* Legs are told by how many rows after the message. */
 static void
 bind_leg(struct statement *statement, int64_t message_row,
     const struct recipient_row *recipient)
 {
 	bool decided = recipient->leg_row != 0;
 
-	bind_integer(statement, decided ? recipient->leg_row : message_row);
+	bind_integer(statement,
+	    decided ? recipient->leg_row - message_row : LEG_PLACEHOLDER);
 	bind_integer(statement,
 	    decided ? (int64_t)recipient->leg_position : POSITION_NONE);
 }
@@ -77,6 +81,21 @@ recipient_row_add(struct day_tables *tables,
 	bind_blob(add, packed.data, packed.size);
 	statement_run(add);
 	buffer_free(&packed);
+}
+
+int64_t
+recipient_row_leg(
+    struct day_tables *tables, int64_t message_row, uint32_t number)
+{
+	struct statement *read =
+	    database_statement(tables->database, SQL_RECIPIENT_LEG);
+	int64_t leg_row = 0;
+
+	bind_integer(read, day_recipient_key(message_row, number));
+	if (statement_step(read) == 1)
+		leg_row = message_row + column_integer(read, 0);
+	statement_end(read);
+	return leg_row;
 }
 
 void
@@ -130,7 +149,7 @@ read_row(struct day_tables *tables, const struct recipient_owner *owner,
 	recipient->state = (enum recipient_state)column_integer(rows, 2);
 	recipient->attempts = (uint32_t)column_integer(rows, 3);
 	if (position != POSITION_NONE) {
-		recipient->leg_row = column_integer(rows, 4);
+		recipient->leg_row = owner->row + column_integer(rows, 4);
 		recipient->leg_position = (uint32_t)position;
 	}
 	reader.data = column_bytes(rows, 6, &reader.size);

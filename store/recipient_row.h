@@ -37,6 +37,10 @@ struct recipient_owner {
 void recipient_row_add(struct day_tables *tables,
     const struct recipient_owner *owner, const struct recipient_row *recipient);
 
+/* The leg that decided a recipient so far; 0: none, or no such recipient. */
+int64_t recipient_row_leg(
+    struct day_tables *tables, int64_t message_row, uint32_t number);
+
 /* Writes state, attempts and leg of recipient->number. */
 void recipient_row_change(struct day_tables *tables, int64_t message_row,
     const struct recipient_row *recipient);

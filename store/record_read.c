@@ -32,107 +32,143 @@ by_begin(const void *left, const void *right)
 	return (a->row > b->row) - (a->row < b->row);
 }
 
-/* The legs of a message, in the order they began. */
+/* The recipients of a message, and the rows of its legs. */
+struct parts {
+	struct recipient_row *recipients;
+	size_t recipient_count;
+	struct placed_leg *legs;
+	size_t leg_count;
+};
+
 static int
-read_legs(struct day_tables *tables, int64_t message_row, struct arena *arena,
-    struct message_record *record, struct placed_leg **placed_r)
+add_leg(struct parts *parts, int64_t row, struct arena *arena)
 {
-	const struct message_brief message = {.id = record->event.id,
-	    .mail_at = record->event.mail_at,
-	    .queue_id = record->event.queue_id,
-	    .message_id = record->event.message_id,
-	    .sender = record->event.sender};
-	struct statement *rows =
-	    database_statement(tables->database, SQL_LEGS_OF_MESSAGE);
-	struct placed_leg *placed = NULL;
-	size_t count = 0;
+	struct placed_leg *leg;
+
+	for (size_t i = parts->leg_count; i-- > 0;) {
+		if (parts->legs[i].row == row)
+			return 0;
+	}
+	leg =
+	    arena_append(arena, &parts->legs, &parts->leg_count, sizeof(*leg));
+	if (leg == NULL)
+		return -1;
+	leg->row = row;
+	return 0;
+}
+
+/* Those that recipients name, and those that decided nothing. */
+static int
+list_legs(struct day_tables *tables, int64_t message_row, struct arena *arena,
+    struct parts *parts)
+{
+	struct statement *rows;
+	int result = 0;
+
+	for (size_t i = 0; i < parts->recipient_count && result == 0; i++) {
+		if (parts->recipients[i].leg_row != 0)
+			result =
+			    add_leg(parts, parts->recipients[i].leg_row, arena);
+	}
+	rows = database_statement(tables->database, SQL_UNDECIDED_READ);
+	bind_integer(rows, message_row);
+	while (result == 0 && statement_step(rows) == 1)
+		result = add_leg(parts, column_integer(rows, 0), arena);
+	statement_end(rows);
+	return result;
+}
+
+/* Reads the legs and puts them into the order they began in. */
+static int
+read_legs(struct day_tables *tables, const struct message_brief *message,
+    struct arena *arena, struct parts *parts)
+{
 	int found = 1;
 
-	bind_integer(rows, message_row);
-	while (found == 1 && statement_step(rows) == 1) {
-		struct placed_leg *leg =
-		    arena_append(arena, &placed, &count, sizeof(*leg));
-
-		if (leg == NULL)
-			break;
-		leg->row = column_integer(rows, 0);
-		found =
-		    leg_row_read(tables, leg->row, &message, arena, &leg->leg);
-	}
-	statement_end(rows);
-	if (found != 1 || arena_failed(arena))
-		return -1;
-	if (count > 0)
-		qsort(placed, count, sizeof(*placed), by_begin);
-	*placed_r = placed;
-	record->leg_count = count;
-	return database_check(tables->database, NULL);
+	for (size_t i = 0; i < parts->leg_count && found == 1; i++)
+		found = leg_row_read(tables, parts->legs[i].row, message, arena,
+		    &parts->legs[i].leg);
+	if (found == 0)
+		database_damaged(tables->database, "leg");
+	if (parts->leg_count > 0)
+		qsort(parts->legs, parts->leg_count, sizeof(*parts->legs),
+		    by_begin);
+	return found == 1 ? 0 : -1;
 }
 
 static int
-copy_legs(struct message_record *record, const struct placed_leg *placed,
+copy_legs(struct message_record *record, const struct parts *parts,
     struct arena *arena)
 {
 	record->legs =
-	    arena_alloc(arena, record->leg_count * sizeof(*record->legs));
+	    arena_alloc(arena, parts->leg_count * sizeof(*record->legs));
 	if (record->legs == NULL)
 		return -1;
+	record->leg_count = parts->leg_count;
 	for (size_t i = 0; i < record->leg_count; i++)
-		record->legs[i] = placed[i].leg;
+		record->legs[i] = parts->legs[i].leg;
 	return 0;
+}
+
+/* The recipient at a position, which is its index unless parts are missing; -1
+ * when it is not there. */
+static int
+find_position(const struct delivery_event *event, uint32_t position)
+{
+	if (position < event->recipient_count &&
+	    event->recipients[position].position == position)
+		return (int)position;
+	for (size_t i = 0; i < event->recipient_count; i++) {
+		if (event->recipients[i].position == position)
+			return (int)i;
+	}
+	return -1;
 }
 
 /* Which leg and which of its recipients decided; -1 where it is not there. */
 static void
-place_decision(const struct message_record *record,
-    const struct placed_leg *placed, const struct recipient_row *row,
+place_decision(const struct parts *parts, const struct recipient_row *row,
     struct recipient_record *recipient)
 {
-	const struct delivery_event *event;
+	int position;
 
 	recipient->leg = recipient->leg_recipient = -1;
-	for (size_t i = 0; i < record->leg_count && row->leg_row != 0; i++) {
-		if (placed[i].row != row->leg_row)
+	for (size_t i = 0; i < parts->leg_count && row->leg_row != 0; i++) {
+		if (parts->legs[i].row != row->leg_row)
 			continue;
-		event = &placed[i].leg.event;
-		for (size_t j = 0; j < event->recipient_count; j++) {
-			if (event->recipients[j].position != row->leg_position)
-				continue;
+		position =
+		    find_position(&parts->legs[i].leg.event, row->leg_position);
+		if (position >= 0) {
 			recipient->leg = (int)i;
-			recipient->leg_recipient = (int)j;
-			return;
+			recipient->leg_recipient = position;
 		}
+		return;
 	}
 }
 
 static int
-read_recipients(struct day_tables *tables, int64_t row,
-    const struct placed_leg *placed, struct arena *arena,
-    struct message_record *record)
+copy_recipients(struct message_record *record, const struct parts *parts,
+    struct arena *arena)
 {
-	const struct recipient_owner owner = {
-	    .row = row, .mail_at = record->event.mail_at};
-	struct recipient_row *rows;
-	size_t count;
+	size_t count = parts->recipient_count;
 
-	if (recipient_rows_read(tables, &owner, arena, &rows, &count) != 0)
-		return -1;
 	record->recipients =
 	    arena_alloc(arena, count * sizeof(*record->recipients));
 	if (record->recipients == NULL)
 		return -1;
 	record->recipient_count = count;
 	for (size_t i = 0; i < count; i++) {
+		const struct recipient_row *row = &parts->recipients[i];
+
 		record->recipients[i] =
-		    (struct recipient_record){.address = rows[i].address,
-			.state = rows[i].state,
-			.expected = rows[i].expected,
-			.rcpt_at = rows[i].rcpt_at,
-			.reject_dsn = rows[i].reject_dsn,
-			.reject_text = rows[i].reject_text,
-			.attempts = rows[i].attempts};
-		place_decision(
-		    record, placed, &rows[i], &record->recipients[i]);
+		    (struct recipient_record){.address = row->address,
+			.state = row->state,
+			.expected = row->expected,
+			.rcpt_at = row->rcpt_at,
+			.reject_dsn = row->reject_dsn,
+			.reject_text = row->reject_text,
+			.attempts = row->attempts};
+		place_decision(parts, row, &record->recipients[i]);
 	}
 	return 0;
 }
@@ -141,14 +177,25 @@ int
 record_read(struct day_tables *tables, int64_t row, struct arena *arena,
     struct message_record *record_r)
 {
-	struct placed_leg *placed = NULL;
+	struct recipient_owner owner = {.row = row};
+	struct message_brief brief;
+	struct parts parts = {0};
 	int found = message_row_read(tables, row, arena, record_r);
 
 	if (found != 1)
 		return found;
-	if (read_legs(tables, row, arena, record_r, &placed) != 0 ||
-	    copy_legs(record_r, placed, arena) != 0 ||
-	    read_recipients(tables, row, placed, arena, record_r) != 0)
+	owner.mail_at = record_r->event.mail_at;
+	brief = (struct message_brief){.id = record_r->event.id,
+	    .mail_at = record_r->event.mail_at,
+	    .queue_id = record_r->event.queue_id,
+	    .message_id = record_r->event.message_id,
+	    .sender = record_r->event.sender};
+	if (recipient_rows_read(tables, &owner, arena, &parts.recipients,
+		&parts.recipient_count) != 0 ||
+	    list_legs(tables, row, arena, &parts) != 0 ||
+	    read_legs(tables, &brief, arena, &parts) != 0 ||
+	    copy_legs(record_r, &parts, arena) != 0 ||
+	    copy_recipients(record_r, &parts, arena) != 0)
 		return -1;
 	return arena_failed(arena) ? -1 : 1;
 }

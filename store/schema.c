@@ -5,8 +5,8 @@
  * A message's row number is the microsecond of its UTC day in which its id was
  * made, moved on to the next free one: rows lie in the order of time without a
  * column or index for it, and an id is found by its own time. A recipient's is
- * the message's shifted by 20 bits plus its number. Queue ids and Message-IDs
- * are found by a 32-bit hash.
+ * the message's shifted by 20 bits plus its number. Queue ids, Message-IDs
+ * and the entries of dictionaries are found by a 32-bit hash.
  */
 #include "store/schema.h"
 
@@ -15,69 +15,96 @@
 
 #include "store/database.h"
 
+#define DICTIONARY(name)                                                       \
+	"CREATE TABLE " name "(id INTEGER PRIMARY KEY,"                        \
+	" hash INTEGER NOT NULL, text ANY NOT NULL) STRICT;"                   \
+	"CREATE INDEX " name "_hash ON " name "(hash);"
+
 static const char day_tables[] =
-    "CREATE TABLE domain(id INTEGER PRIMARY KEY, text ANY NOT NULL UNIQUE)"
-    " STRICT;"
-    "CREATE TABLE address(id INTEGER PRIMARY KEY, domain INTEGER NOT NULL,"
-    " local ANY NOT NULL, UNIQUE(domain, local)) STRICT;"
-    "CREATE TABLE host(id INTEGER PRIMARY KEY, text ANY NOT NULL UNIQUE)"
-    " STRICT;"
-    "CREATE TABLE text(id INTEGER PRIMARY KEY, text ANY NOT NULL UNIQUE)"
-    " STRICT;"
-    "CREATE TABLE origin(id INTEGER PRIMARY KEY, boot_id BLOB NOT NULL,"
-    " instance ANY NOT NULL, UNIQUE(boot_id, instance)) STRICT;"
+    DICTIONARY("domain") DICTIONARY("host") DICTIONARY(
+	"text") "CREATE TABLE address(id INTEGER PRIMARY KEY, hash INTEGER NOT "
+		"NULL,"
+		" domain INTEGER NOT NULL, local ANY NOT NULL) STRICT;"
+		"CREATE INDEX address_hash ON address(hash);"
+		"CREATE TABLE origin(id INTEGER PRIMARY KEY, boot_id BLOB NOT "
+		"NULL,"
+		" instance ANY NOT NULL, UNIQUE(boot_id, instance)) STRICT;"
 
-    "CREATE TABLE message(row INTEGER PRIMARY KEY, id BLOB NOT NULL,"
-    " queue_hash INTEGER, queue_id ANY, message_id_hash INTEGER,"
-    " message_id_domain INTEGER, message_id_local ANY, origin INTEGER NOT NULL,"
-    " client INTEGER NOT NULL, sender INTEGER NOT NULL, packed BLOB NOT NULL)"
-    " STRICT;"
-    "CREATE INDEX message_queue_id ON message(queue_hash)"
-    " WHERE queue_hash IS NOT NULL;"
-    "CREATE INDEX message_message_id ON message(message_id_hash)"
-    " WHERE message_id_hash IS NOT NULL;"
+		"CREATE TABLE message(row INTEGER PRIMARY KEY, id BLOB NOT "
+		"NULL,"
+		" queue_hash INTEGER, queue_id ANY, message_id_hash INTEGER,"
+		" message_id_domain INTEGER, message_id_local ANY, origin "
+		"INTEGER NOT NULL,"
+		" client INTEGER NOT NULL, sender INTEGER NOT NULL, packed "
+		"BLOB NOT NULL)"
+		" STRICT;"
+		"CREATE INDEX message_queue_id ON message(queue_hash)"
+		" WHERE queue_hash IS NOT NULL;"
+		"CREATE INDEX message_message_id ON message(message_id_hash)"
+		" WHERE message_id_hash IS NOT NULL;"
 
-    /* position: which recipient of the leg decided; -1: none did. */
-    "CREATE TABLE recipient(key INTEGER PRIMARY KEY, address INTEGER NOT NULL,"
-    " state INTEGER NOT NULL, attempts INTEGER NOT NULL, leg INTEGER NOT NULL,"
-    " position INTEGER NOT NULL, packed BLOB NOT NULL) STRICT;"
-    "CREATE INDEX recipient_in_flight ON recipient(state) WHERE state = 0;"
+		/* leg: how many rows after the message's. position: which
+		 * recipient of it decided; -1: none did. */
+		"CREATE TABLE recipient(key INTEGER PRIMARY KEY, address "
+		"INTEGER NOT NULL,"
+		" state INTEGER NOT NULL, attempts INTEGER NOT NULL, leg "
+		"INTEGER NOT NULL,"
+		" position INTEGER NOT NULL, packed BLOB NOT NULL) STRICT;"
+		"CREATE INDEX recipient_in_flight ON recipient(state) WHERE "
+		"state = 0;"
 
-    /* queue_hash and message_id_hash only where the message's do not find it.
-     */
-    "CREATE TABLE leg(row INTEGER PRIMARY KEY, id BLOB NOT NULL,"
-    " state INTEGER NOT NULL, message INTEGER, queue_hash INTEGER,"
-    " message_id_hash INTEGER, origin INTEGER NOT NULL, packed BLOB NOT NULL)"
-    " STRICT;"
-    "CREATE INDEX leg_message ON leg(message) WHERE message IS NOT NULL;"
-    "CREATE INDEX leg_waiting ON leg(state) WHERE state = 0;"
-    "CREATE INDEX leg_queue_id ON leg(queue_hash)"
-    " WHERE queue_hash IS NOT NULL;"
-    "CREATE INDEX leg_message_id ON leg(message_id_hash)"
-    " WHERE message_id_hash IS NOT NULL;"
-    "CREATE TABLE leg_part(leg INTEGER NOT NULL, part INTEGER NOT NULL,"
-    " packed BLOB NOT NULL, PRIMARY KEY(leg, part)) STRICT, WITHOUT ROWID;"
+		/* message: how many rows before the leg's own. queue_hash and
+		 * message_id_hash only where the message's do not find it. */
+		"CREATE TABLE leg(row INTEGER PRIMARY KEY, id BLOB NOT NULL,"
+		" state INTEGER NOT NULL, message INTEGER, queue_hash INTEGER,"
+		" message_id_hash INTEGER, origin INTEGER NOT NULL, packed "
+		"BLOB NOT NULL)"
+		" STRICT;"
+		"CREATE INDEX leg_waiting ON leg(state) WHERE state = 0;"
+		"CREATE INDEX leg_queue_id ON leg(queue_hash)"
+		" WHERE queue_hash IS NOT NULL;"
+		"CREATE INDEX leg_message_id ON leg(message_id_hash)"
+		" WHERE message_id_hash IS NOT NULL;"
+		/* Legs of a message that none of its recipients names. */
+		"CREATE TABLE undecided(message INTEGER NOT NULL, leg INTEGER "
+		"NOT NULL,"
+		" PRIMARY KEY(message, leg)) STRICT, WITHOUT ROWID;"
+		"CREATE TABLE leg_part(leg INTEGER NOT NULL, part INTEGER NOT "
+		"NULL,"
+		" packed BLOB NOT NULL, PRIMARY KEY(leg, part)) STRICT, "
+		"WITHOUT ROWID;"
 
-    "CREATE TABLE position(source ANY PRIMARY KEY, segment INTEGER NOT NULL,"
-    " offset INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
-    "CREATE TABLE counter(name TEXT PRIMARY KEY, value INTEGER NOT NULL)"
-    " STRICT, WITHOUT ROWID;"
-    "CREATE TABLE series(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)"
-    " STRICT;"
-    "CREATE TABLE total(series INTEGER PRIMARY KEY, count INTEGER NOT NULL,"
-    " sum_ns INTEGER NOT NULL, buckets BLOB NOT NULL) STRICT;"
-    "CREATE TABLE minute(series INTEGER NOT NULL, time INTEGER NOT NULL,"
-    " count INTEGER NOT NULL, sum_ns INTEGER NOT NULL, cells BLOB NOT NULL,"
-    " PRIMARY KEY(series, time)) STRICT, WITHOUT ROWID;"
-    "CREATE TABLE hour(series INTEGER NOT NULL, time INTEGER NOT NULL,"
-    " count INTEGER NOT NULL, sum_ns INTEGER NOT NULL, cells BLOB NOT NULL,"
-    " PRIMARY KEY(series, time)) STRICT, WITHOUT ROWID;";
+		"CREATE TABLE position(source ANY PRIMARY KEY, segment INTEGER "
+		"NOT NULL,"
+		" offset INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
+		"CREATE TABLE counter(name TEXT PRIMARY KEY, value INTEGER NOT "
+		"NULL)"
+		" STRICT, WITHOUT ROWID;"
+		"CREATE TABLE series(id INTEGER PRIMARY KEY, name TEXT NOT "
+		"NULL UNIQUE)"
+		" STRICT;"
+		"CREATE TABLE total(series INTEGER PRIMARY KEY, count INTEGER "
+		"NOT NULL,"
+		" sum_ns INTEGER NOT NULL, buckets BLOB NOT NULL) STRICT;"
+		"CREATE TABLE minute(series INTEGER NOT NULL, time INTEGER NOT "
+		"NULL,"
+		" count INTEGER NOT NULL, sum_ns INTEGER NOT NULL, cells BLOB "
+		"NOT NULL,"
+		" PRIMARY KEY(series, time)) STRICT, WITHOUT ROWID;"
+		"CREATE TABLE hour(series INTEGER NOT NULL, time INTEGER NOT "
+		"NULL,"
+		" count INTEGER NOT NULL, sum_ns INTEGER NOT NULL, cells BLOB "
+		"NOT NULL,"
+		" PRIMARY KEY(series, time)) STRICT, WITHOUT ROWID;";
 
 static const char control_tables[] =
     "CREATE TABLE lower_bound(source ANY PRIMARY KEY,"
     " segment INTEGER NOT NULL, offset INTEGER NOT NULL)"
     " STRICT, WITHOUT ROWID;";
 
+#define FIND_TEXT(table) "SELECT id FROM " table " WHERE hash = ? AND text = ?"
+#define ADD_TEXT(table) "INSERT INTO " table "(hash, text) VALUES(?, ?)"
+#define READ_TEXT(table) "SELECT text FROM " table " WHERE id = ?"
 #define ADD_WITHOUT_CONFLICT " ON CONFLICT DO NOTHING"
 #define CELL_READ(table)                                                       \
 	"SELECT count, sum_ns, cells FROM " table                              \
@@ -86,21 +113,22 @@ static const char control_tables[] =
 #define MESSAGE_COLUMNS                                                        \
 	"row, id, queue_id, message_id_domain, message_id_local, origin,"      \
 	" client, sender, packed"
-#define LEG_COLUMNS "row, id, state, message, origin, packed"
+#define LEG_COLUMNS "row, id, state, row - message, origin, packed"
 
 const char *const day_sql[DAY_STATEMENTS] = {
-    [SQL_DOMAIN_FIND] = "SELECT id FROM domain WHERE text = ?",
-    [SQL_DOMAIN_ADD] = "INSERT INTO domain(text) VALUES(?)",
-    [SQL_DOMAIN_READ] = "SELECT text FROM domain WHERE id = ?",
-    [SQL_HOST_FIND] = "SELECT id FROM host WHERE text = ?",
-    [SQL_HOST_ADD] = "INSERT INTO host(text) VALUES(?)",
-    [SQL_HOST_READ] = "SELECT text FROM host WHERE id = ?",
-    [SQL_TEXT_FIND] = "SELECT id FROM text WHERE text = ?",
-    [SQL_TEXT_ADD] = "INSERT INTO text(text) VALUES(?)",
-    [SQL_TEXT_READ] = "SELECT text FROM text WHERE id = ?",
+    [SQL_DOMAIN_FIND] = FIND_TEXT("domain"),
+    [SQL_DOMAIN_ADD] = ADD_TEXT("domain"),
+    [SQL_DOMAIN_READ] = READ_TEXT("domain"),
+    [SQL_HOST_FIND] = FIND_TEXT("host"),
+    [SQL_HOST_ADD] = ADD_TEXT("host"),
+    [SQL_HOST_READ] = READ_TEXT("host"),
+    [SQL_TEXT_FIND] = FIND_TEXT("text"),
+    [SQL_TEXT_ADD] = ADD_TEXT("text"),
+    [SQL_TEXT_READ] = READ_TEXT("text"),
     [SQL_ADDRESS_FIND] =
-	"SELECT id FROM address WHERE domain = ? AND local = ?",
-    [SQL_ADDRESS_ADD] = "INSERT INTO address(domain, local) VALUES(?, ?)",
+	"SELECT id FROM address WHERE hash = ? AND local = ? AND domain = ?",
+    [SQL_ADDRESS_ADD] =
+	"INSERT INTO address(hash, local, domain) VALUES(?, ?, ?)",
     [SQL_ADDRESS_READ] =
 	"SELECT address.local, domain.text FROM address"
 	" LEFT JOIN domain ON domain.id = address.domain WHERE address.id = ?",
@@ -124,6 +152,8 @@ const char *const day_sql[DAY_STATEMENTS] = {
     [SQL_RECIPIENT_CHANGE] =
 	"UPDATE recipient SET state = ?, attempts = ?, leg = ?, position = ?"
 	" WHERE key = ?",
+    [SQL_RECIPIENT_LEG] =
+	"SELECT leg FROM recipient WHERE key = ? AND position >= 0",
     [SQL_RECIPIENTS_READ] =
 	"SELECT key, address, state, attempts, leg, position, packed"
 	" FROM recipient WHERE key >= ? AND key < ? ORDER BY key",
@@ -140,13 +170,14 @@ const char *const day_sql[DAY_STATEMENTS] = {
 	"INSERT INTO leg_part VALUES(?, ?, ?)" ADD_WITHOUT_CONFLICT,
     [SQL_LEG_PARTS_READ] =
 	"SELECT part, packed FROM leg_part WHERE leg = ? ORDER BY part",
-    [SQL_LEGS_OF_MESSAGE] =
-	"SELECT row FROM leg WHERE message = ? ORDER BY row",
+    [SQL_UNDECIDED_ADD] =
+	"INSERT INTO undecided VALUES(?, ?)" ADD_WITHOUT_CONFLICT,
+    [SQL_UNDECIDED_READ] = "SELECT leg FROM undecided WHERE message = ?",
     [SQL_LEGS_WAITING] = "SELECT row FROM leg WHERE state = 0 ORDER BY row",
-    [SQL_LEG_BY_QUEUE_ID] =
-	"SELECT row, message FROM leg WHERE queue_hash = ? ORDER BY row DESC",
+    [SQL_LEG_BY_QUEUE_ID] = "SELECT row, row - message FROM leg WHERE "
+			    "queue_hash = ? ORDER BY row DESC",
     [SQL_LEG_BY_MESSAGE_ID] =
-	"SELECT row, message FROM leg WHERE message_id_hash = ?"
+	"SELECT row, row - message FROM leg WHERE message_id_hash = ?"
 	" ORDER BY row DESC",
 
     [SQL_POSITIONS_READ] = "SELECT source, segment, offset FROM position",

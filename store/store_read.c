@@ -162,7 +162,8 @@ find_queue_id_in(struct day_file *file, const struct queue_id_key *key,
 	size_t count;
 	int found = 0;
 
-	bind_integer(statement, hash_for_index(key->queue_id));
+	bind_integer(
+	    statement, hash_for_index(key->queue_id, strlen(key->queue_id)));
 	rows = collect_rows(statement, 0, &count);
 	for (size_t i = 0; i < count && found >= 0; i++) {
 		found = read_open(file, rows[i], arena, &message, reason);

@@ -74,6 +74,7 @@ store_add_recipient(const struct message_key *key, const char *address,
 	if (day_file_begin(file, false, reason) != 0)
 		return -1;
 	recipient.address = address;
+	day_file_note_decision(file, change->leg_row);
 	recipient_row_add(&file->tables, &owner, &recipient);
 	return database_check(file->tables.database, reason);
 }
@@ -84,9 +85,15 @@ store_change_recipient(const struct message_key *key,
 {
 	struct day_file *file = key->file;
 	struct recipient_row recipient = changed_row(change);
+	int64_t old_leg;
 
 	if (day_file_begin(file, false, reason) != 0)
 		return -1;
+	/* A leg whose decision is revised must still be found. */
+	old_leg = recipient_row_leg(&file->tables, key->row, change->number);
+	if (old_leg != 0 && old_leg != change->leg_row)
+		day_file_note_leg(file, key->row, old_leg);
+	day_file_note_decision(file, change->leg_row);
 	recipient_row_change(&file->tables, key->row, &recipient);
 	if (database_check(file->tables.database, reason) != 0)
 		return -1;
@@ -127,6 +134,19 @@ find_leg(struct day_file *file, const struct delivery_event *event,
 	return found;
 }
 
+/* Leaves a leg that has its message as it is. */
+static void
+settle(
+    struct day_file *file, int64_t leg_row, const struct leg_verdict *verdict)
+{
+	int64_t message_row =
+	    verdict->message != NULL ? verdict->message->row : 0;
+
+	leg_row_settle(&file->tables, leg_row, verdict->state, message_row);
+	if (message_row != 0 && database_changes(file->tables.database) > 0)
+		day_file_note_leg(file, message_row, leg_row);
+}
+
 int
 store_add_leg(struct day_file *file, const struct delivery_event *event,
     const struct segment_header *segment, const struct leg_verdict *verdict,
@@ -150,10 +170,11 @@ store_add_leg(struct day_file *file, const struct delivery_event *event,
 		return -1;
 	if (found == 0) {
 		*leg_row_r = leg_row_add(&file->tables, &leg, &file->leg_hint);
+		if (leg.message_row != 0)
+			day_file_note_leg(file, leg.message_row, *leg_row_r);
 	} else {
 		leg_row_add_part(&file->tables, &leg, *leg_row_r);
-		leg_row_settle(
-		    &file->tables, *leg_row_r, leg.state, leg.message_row);
+		settle(file, *leg_row_r, verdict);
 	}
 	return database_check(file->tables.database, reason);
 }
@@ -164,7 +185,6 @@ store_settle_leg(struct day_file *file, int64_t leg_row,
 {
 	if (day_file_begin(file, false, reason) != 0)
 		return -1;
-	leg_row_settle(&file->tables, leg_row, verdict->state,
-	    verdict->message != NULL ? verdict->message->row : 0);
+	settle(file, leg_row, verdict);
 	return database_check(file->tables.database, reason);
 }

@@ -73,7 +73,7 @@ skewed(uint64_t seed, unsigned count)
 {
 	double r = (double)(mix(seed) >> 11) / 9007199254740992.0;
 
-	return (unsigned)(r * r * r * count);
+	return (unsigned)(r * r * r * r * r * count);
 }
 
 struct mail {

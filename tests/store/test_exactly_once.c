@@ -194,6 +194,7 @@ dump_file(const char *path, struct dump *dump)
 	    "SELECT 'leg', row, quote(id), state, message, queue_hash,"
 	    " quote(packed) FROM leg ORDER BY row",
 	    "SELECT 'address', id, domain, local FROM address ORDER BY id",
+	    "SELECT 'undecided', message, leg FROM undecided",
 	    "SELECT 'text', id, text FROM text ORDER BY id",
 	    "SELECT 'position', * FROM position ORDER BY source",
 	    "SELECT 'counter', * FROM counter ORDER BY name",

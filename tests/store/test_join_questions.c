@@ -180,6 +180,34 @@ several_legs_are_told_in_the_order_they_began(void **state)
 	assert_int_equal(record->recipients[1].attempts, 2);
 }
 
+static void
+a_leg_whose_decision_is_revised_is_still_told(void **state)
+{
+	struct fixture *fixture = *state;
+	struct fixture_message message;
+	struct fixture_delivery delivery;
+	const struct message_record *record;
+	struct message_key key = add_message(fixture, 3, &message);
+	struct leg_verdict verdict = {LEG_STAMPED, &key};
+	struct recipient_change change = {0, RECIPIENT_BOUNCED, 1, 0, 0};
+
+	for (uint64_t attempt = 0; attempt < 2; attempt++) {
+		fixture_fill_delivery(&delivery, &message, 3);
+		delivery.event.id =
+		    fixture_id(fixture_delivery_ns(3 + attempt), attempt);
+		assert_int_equal(
+		    store_add_leg(key.file, &delivery.event, &fixture_segment,
+			&verdict, &change.leg_row, NULL),
+		    0);
+		assert_int_equal(
+		    store_change_recipient(&key, &change, NULL), 0);
+		fixture_must_commit(fixture, attempt + 1);
+	}
+	record = fixture_find_one(fixture, message.queue_id);
+	assert_int_equal(record->leg_count, 2);
+	assert_int_equal(record->recipients[0].leg, 1);
+}
+
 static int
 count_open(void *context, const struct open_message *message)
 {
@@ -346,6 +374,7 @@ main(void)
 	    TEST(parts_of_a_delivery_are_one_leg),
 	    TEST(a_waiting_leg_is_kept_whole_until_it_is_settled),
 	    TEST(several_legs_are_told_in_the_order_they_began),
+	    TEST(a_leg_whose_decision_is_revised_is_still_told),
 	    TEST(what_was_open_is_told_after_a_restart),
 	    TEST(a_generation_of_a_queue_id_is_chosen_by_time_and_instance),
 	    TEST(nothing_of_a_rolled_back_batch_is_left),
