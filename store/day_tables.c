@@ -20,6 +20,15 @@
 #define ID_TIME_BYTES 6
 #define ID_REST_BYTES (UUID_BYTES - ID_TIME_BYTES)
 
+struct stamp
+day_row_stamp(const struct day_tables *tables, int64_t row, int64_t boot_ns)
+{
+	int64_t wall_ns = tables->start.wall_ns + row * NS_PER_US;
+
+	return (struct stamp){
+	    wall_ns, (int64_t)((uint64_t)wall_ns - (uint64_t)boot_ns)};
+}
+
 static void
 set_id_time(struct uuid *id, int64_t wall_ns)
 {

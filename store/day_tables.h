@@ -35,6 +35,11 @@ int64_t day_first_row(
 /* Says that all rows from `first`, tried first, to `row` are taken. */
 void day_row_taken(struct row_hint *hint, int64_t first, int64_t row);
 
+/* The moment that a row number tells, on a boot that began at `boot_ns`: what
+ * the first stamp of the row is kept relative to. */
+struct stamp day_row_stamp(
+    const struct day_tables *tables, int64_t row, int64_t boot_ns);
+
 /* Ids in columns: without the milliseconds at their beginning when these are
  * those of `wall_ns`, the event's MAIL FROM. */
 void day_bind_id(

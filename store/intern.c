@@ -34,9 +34,8 @@ struct intern {
 	struct database *database;
 	struct slot slots[SLOTS];
 	/* The last origin: nearly always the next one too. */
-	int64_t origin;
+	struct origin origin;
 	char *origin_instance;
-	uint8_t origin_boot_id[CLOCK_BOOT_ID_BYTES];
 };
 
 /* How a kind is found, added and read. */
@@ -68,7 +67,7 @@ intern_forget(struct intern *intern)
 	}
 	free(intern->origin_instance);
 	intern->origin_instance = NULL;
-	intern->origin = 0;
+	memset(&intern->origin, 0, sizeof(intern->origin));
 }
 
 void
@@ -244,65 +243,85 @@ intern_read(struct intern *intern, enum intern_kind kind, int64_t number,
 	return text;
 }
 
-static int64_t
-look_up_origin(struct intern *intern, const char *instance,
-    const uint8_t *boot_id, enum day_sql sql)
+static struct statement *
+bind_origin(
+    struct intern *intern, enum day_sql sql, const struct origin *origin)
 {
 	struct statement *statement = database_statement(intern->database, sql);
-	int64_t number = 0;
 
-	bind_blob(statement, boot_id, CLOCK_BOOT_ID_BYTES);
-	bind_string(statement, instance);
-	if (statement_step(statement) == 1)
-		number = column_integer(statement, 0);
-	else if (sql == SQL_ORIGIN_ADD)
-		number = database_last_row(intern->database);
-	statement_end(statement);
-	return number;
+	bind_blob(statement, origin->boot_id, CLOCK_BOOT_ID_BYTES);
+	bind_string(statement, origin->instance);
+	return statement;
 }
 
-int64_t
-intern_origin(struct intern *intern, const char *instance,
-    const uint8_t boot_id[CLOCK_BOOT_ID_BYTES])
+static void
+look_up_origin(struct intern *intern, struct origin *origin)
 {
-	int64_t number;
+	struct statement *statement =
+	    bind_origin(intern, SQL_ORIGIN_FIND, origin);
+
+	if (statement_step(statement) == 1) {
+		origin->number = column_integer(statement, 0);
+		origin->boot_ns = column_integer(statement, 1);
+	}
+	statement_end(statement);
+	if (origin->number != 0)
+		return;
+	statement = bind_origin(intern, SQL_ORIGIN_ADD, origin);
+	bind_integer(statement, origin->boot_ns);
+	if (statement_run(statement) == 0)
+		origin->number = database_last_row(intern->database);
+}
+
+const struct origin *
+intern_origin(struct intern *intern, const char *instance,
+    const uint8_t boot_id[CLOCK_BOOT_ID_BYTES], const struct stamp *seen)
+{
+	struct origin *origin = &intern->origin;
 
 	if (instance == NULL)
 		instance = "";
-	if (intern->origin != 0 &&
-	    strcmp(intern->origin_instance, instance) == 0 &&
-	    memcmp(intern->origin_boot_id, boot_id, CLOCK_BOOT_ID_BYTES) == 0)
-		return intern->origin;
-	number = look_up_origin(intern, instance, boot_id, SQL_ORIGIN_FIND);
-	if (number == 0)
-		number =
-		    look_up_origin(intern, instance, boot_id, SQL_ORIGIN_ADD);
+	if (origin->number != 0 && strcmp(origin->instance, instance) == 0 &&
+	    memcmp(origin->boot_id, boot_id, CLOCK_BOOT_ID_BYTES) == 0)
+		return origin;
 	free(intern->origin_instance);
 	intern->origin_instance = memory_string(instance);
-	memcpy(intern->origin_boot_id, boot_id, CLOCK_BOOT_ID_BYTES);
-	intern->origin = number;
-	return number;
+	*origin = (struct origin){.instance = intern->origin_instance,
+	    .boot_ns = (int64_t)((uint64_t)seen->wall_ns -
+				 (uint64_t)seen->monotonic_ns)};
+	memcpy(origin->boot_id, boot_id, CLOCK_BOOT_ID_BYTES);
+	look_up_origin(intern, origin);
+	return origin;
 }
 
-char *
-intern_read_origin(struct intern *intern, int64_t number, struct arena *arena,
-    uint8_t boot_id_r[CLOCK_BOOT_ID_BYTES])
+struct origin
+intern_read_origin(struct intern *intern, int64_t number, struct arena *arena)
 {
 	struct statement *statement =
 	    database_statement(intern->database, SQL_ORIGIN_READ);
+	struct origin origin = {.number = number};
 	const void *boot_id;
-	char *instance = NULL;
 	size_t size;
 
 	bind_integer(statement, number);
 	if (statement_step(statement) == 1) {
 		boot_id = column_bytes(statement, 0, &size);
 		if (size == CLOCK_BOOT_ID_BYTES)
-			memcpy(boot_id_r, boot_id, size);
-		instance = column_string(statement, 1, arena);
+			memcpy(origin.boot_id, boot_id, size);
+		if (arena != NULL)
+			origin.instance = column_string(statement, 1, arena);
+		origin.boot_ns = column_integer(statement, 2);
 	} else {
 		database_damaged(intern->database, "origin");
 	}
 	statement_end(statement);
-	return instance;
+	return origin;
+}
+
+int64_t
+intern_origin_boot(struct intern *intern, int64_t number)
+{
+	if (intern->origin.number == number)
+		return intern->origin.boot_ns;
+	return intern_read_origin(intern, number, NULL).boot_ns;
 }

@@ -47,10 +47,24 @@ int64_t intern_find(struct intern *intern, enum intern_kind kind,
 char *intern_read(struct intern *intern, enum intern_kind kind, int64_t number,
     struct arena *arena);
 
-/* Where an event comes from: the instance and its boot. */
-int64_t intern_origin(struct intern *intern, const char *instance,
-    const uint8_t boot_id[CLOCK_BOOT_ID_BYTES]);
-char *intern_read_origin(struct intern *intern, int64_t number,
-    struct arena *arena, uint8_t boot_id_r[CLOCK_BOOT_ID_BYTES]);
+/* Where events come from: an instance and a boot of its machine. */
+struct origin {
+	int64_t number;
+	const char *instance;
+	uint8_t boot_id[CLOCK_BOOT_ID_BYTES];
+	int64_t boot_ns; /* the wall clock when the monotonic one was 0 */
+};
+
+/* The number of an origin, which is added, with what `seen` says of its boot,
+ * if it is new. What is returned lives until the next call. */
+const struct origin *intern_origin(struct intern *intern, const char *instance,
+    const uint8_t boot_id[CLOCK_BOOT_ID_BYTES], const struct stamp *seen);
+
+/* The origin of a number; instance is in `arena`. */
+struct origin intern_read_origin(
+    struct intern *intern, int64_t number, struct arena *arena);
+
+/* Only its boot_ns. */
+int64_t intern_origin_boot(struct intern *intern, int64_t number);
 
 #endif

@@ -35,27 +35,27 @@ enum {
 	SAME_STAMP_TIME = 128
 };
 
-#define FIELD(tag, kind, member, usual)                                        \
+#define FIELD(kind, member, usual)                                             \
 	{                                                                      \
-		tag, kind, offsetof(struct delivery_event, member), usual      \
+		kind, offsetof(struct delivery_event, member), usual           \
 	}
 
 static const struct packed_field fields[] = {
-    FIELD(1, FIELD_UINT32, ending, DELIVERY_ENDING_COMPLETED),
-    FIELD(2, FIELD_UINT32, phase, DELIVERY_PHASE_CONTENT_END),
-    FIELD(3, FIELD_STRING, queue_id, 0),
-    FIELD(4, FIELD_STRING, ident, 0),
-    FIELD(5, FIELD_STRING, message_id, 0),
-    FIELD(6, FIELD_TEXT, run, 0),
-    FIELD(7, FIELD_ADDRESS, sender, 0),
-    FIELD(8, FIELD_UINT64, session, 0),
-    FIELD(9, FIELD_UINT32, sequence, 1),
-    FIELD(10, FIELD_UINT64, content_bytes, 0),
-    FIELD(11, FIELD_HOST, backend, 0),
-    FIELD(12, FIELD_UINT32, stamps_seen, 1),
-    FIELD(13, FIELD_UUID, stamp_id, 0),
-    FIELD(14, FIELD_STRING, stamp_queue_id, 0),
-    FIELD(15, FIELD_UINT64, stamp_mail_wall_ns, 0),
+    FIELD(FIELD_UINT64, session, 0),
+    FIELD(FIELD_UINT64, content_bytes, 0),
+    FIELD(FIELD_HOST, backend, 0),
+    FIELD(FIELD_UINT32, sequence, 1),
+    FIELD(FIELD_TEXT, run, 0),
+    FIELD(FIELD_UINT32, ending, DELIVERY_ENDING_COMPLETED),
+    FIELD(FIELD_UINT32, phase, DELIVERY_PHASE_CONTENT_END),
+    FIELD(FIELD_UINT32, stamps_seen, 1),
+    FIELD(FIELD_STRING, queue_id, 0),
+    FIELD(FIELD_STRING, ident, 0),
+    FIELD(FIELD_STRING, message_id, 0),
+    FIELD(FIELD_ADDRESS, sender, 0),
+    FIELD(FIELD_UUID, stamp_id, 0),
+    FIELD(FIELD_STRING, stamp_queue_id, 0),
+    FIELD(FIELD_UINT64, stamp_mail_wall_ns, 0),
 };
 
 static const struct packed_table table = {
@@ -196,9 +196,10 @@ pack_recipient(struct packed_writer *writer, struct day_tables *tables,
 
 void
 leg_pack(struct day_tables *tables, const struct delivery_event *event,
-    const struct message_brief *message, struct buffer *out)
+    const struct leg_context *context, struct buffer *out)
 {
-	struct packed_writer writer = {.out = out, .last = tables->start};
+	const struct message_brief *message = context->message;
+	struct packed_writer writer = {.out = out, .last = context->base};
 	struct delivery_event own = *event;
 	struct message_brief its;
 	struct stamp *stamps[STAMPS];
@@ -258,9 +259,9 @@ int
 leg_unpack(struct day_tables *tables, const struct leg_blob *blob,
     struct arena *arena, struct delivery_event *event_r)
 {
-	const struct message_brief *message = blob->message;
+	const struct message_brief *message = blob->context.message;
 	struct packed_reader reader = {
-	    .data = blob->data, .size = blob->size, .last = tables->start};
+	    .data = blob->data, .size = blob->size, .last = blob->context.base};
 	struct stamp *stamps[STAMPS];
 	struct message_brief its;
 	uint64_t flags;

@@ -17,16 +17,22 @@ struct buffer;
 struct day_tables;
 struct message_brief;
 
-/* `message` is NULL for a leg without one. */
-void leg_pack(struct day_tables *tables, const struct delivery_event *event,
-    const struct message_brief *message, struct buffer *out);
+/* What stamps are relative to: the message's MAIL FROM, or without a message
+ * `base`. */
+struct leg_context {
+	const struct message_brief *message; /* NULL: none */
+	struct stamp base;
+};
 
-/* What was packed, and with which message: the same as then, or any if it was
- * packed without. */
+void leg_pack(struct day_tables *tables, const struct delivery_event *event,
+    const struct leg_context *context, struct buffer *out);
+
+/* What was packed, and with which context: the same as then, except that the
+ * message may be any if it was packed without. */
 struct leg_blob {
 	const void *data;
 	size_t size;
-	const struct message_brief *message;
+	struct leg_context context;
 };
 
 /* All but the id, which has its column. Returns 0, or -1 for a damaged blob or

@@ -45,13 +45,18 @@ bind_message(struct statement *statement, int64_t row, int64_t message_row)
 
 static int
 insert(struct day_tables *tables, const struct leg_row *leg, int64_t row,
-    int64_t origin, const struct buffer *packed)
+    const struct origin *origin)
 {
 	const struct delivery_event *event = leg->event;
 	const struct message_brief *message = leg->message;
-	struct statement *add =
-	    database_statement(tables->database, SQL_LEG_ADD);
+	const struct leg_context context = {.message = message,
+	    .base = day_row_stamp(tables, row, origin->boot_ns)};
+	struct buffer packed = {0};
+	struct statement *add;
+	int result;
 
+	leg_pack(tables, event, &context, &packed);
+	add = database_statement(tables->database, SQL_LEG_ADD);
 	bind_integer(add, row);
 	day_bind_id(add, &event->id, event->mail_at.wall_ns);
 	bind_integer(add, leg->state);
@@ -60,9 +65,11 @@ insert(struct day_tables *tables, const struct leg_row *leg, int64_t row,
 	    add, event->queue_id, message != NULL ? message->queue_id : NULL);
 	bind_own_hash(add, event->message_id,
 	    message != NULL ? message->message_id : NULL);
-	bind_integer(add, origin);
-	bind_blob(add, packed->data, packed->size);
-	return statement_run(add);
+	bind_integer(add, origin->number);
+	bind_blob(add, packed.data, packed.size);
+	result = statement_run(add);
+	buffer_free(&packed);
+	return result;
 }
 
 int64_t
@@ -71,16 +78,13 @@ leg_row_add(
 {
 	const struct delivery_event *event = leg->event;
 	int64_t first = day_first_row(hint, &event->id, event->mail_at.wall_ns);
-	int64_t origin = intern_origin(
-	    tables->intern, leg->segment->instance, leg->segment->boot_id);
+	const struct origin *origin = intern_origin(tables->intern,
+	    leg->segment->instance, leg->segment->boot_id, &event->mail_at);
 	int64_t row = first;
-	struct buffer packed = {0};
 
-	leg_pack(tables, event, leg->message, &packed);
-	while (insert(tables, leg, row, origin, &packed) == 0 &&
+	while (insert(tables, leg, row, origin) == 0 &&
 	       database_changes(tables->database) == 0)
 		row++;
-	buffer_free(&packed);
 	day_row_taken(hint, first, row);
 	return row;
 }
@@ -89,10 +93,11 @@ void
 leg_row_add_part(
     struct day_tables *tables, const struct leg_row *leg, int64_t row)
 {
+	const struct leg_context context = {.base = tables->start};
 	struct buffer packed = {0};
 	struct statement *add;
 
-	leg_pack(tables, leg->event, NULL, &packed);
+	leg_pack(tables, leg->event, &context, &packed);
 	add = database_statement(tables->database, SQL_LEG_PART_ADD);
 	bind_integer(add, row);
 	bind_integer(add, leg->event->part);
@@ -227,7 +232,8 @@ merge_parts(struct day_tables *tables, int64_t row,
 {
 	struct statement *parts =
 	    database_statement(tables->database, SQL_LEG_PARTS_READ);
-	struct leg_blob blob = {.message = message};
+	struct leg_blob blob = {
+	    .context = {.message = message, .base = tables->start}};
 	struct delivery_event part;
 	size_t count = 0;
 	int result = 0;
@@ -254,18 +260,22 @@ leg_row_read(struct day_tables *tables, int64_t row,
 {
 	int found, result = -1;
 	struct statement *read = find_row(tables, row, &found);
-	struct leg_blob blob = {.message = message};
+	struct leg_blob blob = {.context = {.message = message}};
+	struct origin origin;
 
 	memset(leg_r, 0, sizeof(*leg_r));
 	if (found == 1) {
+		origin = intern_read_origin(
+		    tables->intern, column_integer(read, COLUMN_ORIGIN), arena);
+		leg_r->instance = origin.instance;
+		memcpy(leg_r->boot_id, origin.boot_id, sizeof(leg_r->boot_id));
+		blob.context.base = day_row_stamp(tables, row, origin.boot_ns);
 		blob.data = column_bytes(read, COLUMN_PACKED, &blob.size);
 		result = leg_unpack(tables, &blob, arena, &leg_r->event);
 		leg_r->event.id = day_column_id(
 		    read, COLUMN_ID, leg_r->event.mail_at.wall_ns);
 		leg_r->state =
 		    (enum leg_state)column_integer(read, COLUMN_STATE);
-		leg_r->instance = intern_read_origin(tables->intern,
-		    column_integer(read, COLUMN_ORIGIN), arena, leg_r->boot_id);
 	}
 	statement_end(read);
 	if (found != 1)

@@ -3,9 +3,9 @@
  * Packs and unpacks messages. Called by the writer on the ingest thread, by
  * readers on theirs.
  *
- * Stamps in a message's blob begin with MAIL FROM, relative to the file's
- * midnight; those in recipients' blobs are relative to MAIL FROM. MAIL FROM and
- * end of message, from which deliveries are measured, are kept to the
+ * Stamps in a message's blob begin with MAIL FROM, relative to what the row
+ * number tells; those in recipients' blobs are relative to MAIL FROM. MAIL FROM
+ * and end of message, from which deliveries are measured, are kept to the
  * nanosecond.
  *
  * Of an id, the first six bytes are the milliseconds of MAIL FROM and are left
@@ -24,29 +24,29 @@
 #include "store/intern.h"
 #include "store/packed_fields.h"
 
-#define FIELD(tag, kind, member, usual)                                        \
+#define FIELD(kind, member, usual)                                             \
 	{                                                                      \
-		tag, kind, offsetof(struct message_event, member), usual       \
+		kind, offsetof(struct message_event, member), usual            \
 	}
 
 static const struct packed_field fields[] = {
-    FIELD(1, FIELD_UINT32, ending, MESSAGE_ENDING_ACCEPTED),
-    FIELD(2, FIELD_UINT32, phase, MESSAGE_PHASE_EOM),
-    FIELD(3, FIELD_UINT64, session, 0),
-    FIELD(4, FIELD_UINT32, sequence, 1),
-    FIELD(5, FIELD_UINT32, forged_stamps, 0),
-    FIELD(6, FIELD_UINT64, declared_bytes, 0),
-    FIELD(7, FIELD_HOST, client_name, 0),
-    FIELD(8, FIELD_UINT32, client_port, 0),
-    FIELD(9, FIELD_HOST, helo, 0),
-    FIELD(10, FIELD_TEXT, daemon_name, 0),
-    FIELD(11, FIELD_TEXT, tls_version, 0),
-    FIELD(12, FIELD_TEXT, tls_cipher, 0),
-    FIELD(13, FIELD_TEXT, sasl_method, 0),
-    FIELD(14, FIELD_ADDRESS, sasl_user, 0),
-    FIELD(15, FIELD_UINT32, recipients_omitted, 0),
-    FIELD(16, FIELD_TEXT, run, 0),
-    FIELD(17, FIELD_UUID, previous, 0),
+    FIELD(FIELD_UINT64, session, 0),
+    FIELD(FIELD_UINT64, declared_bytes, 0),
+    FIELD(FIELD_HOST, client_name, 0),
+    FIELD(FIELD_UINT32, client_port, 0),
+    FIELD(FIELD_HOST, helo, 0),
+    FIELD(FIELD_TEXT, daemon_name, 0),
+    FIELD(FIELD_TEXT, tls_version, 0),
+    FIELD(FIELD_TEXT, tls_cipher, 0),
+    FIELD(FIELD_UINT32, sequence, 1),
+    FIELD(FIELD_UINT32, ending, MESSAGE_ENDING_ACCEPTED),
+    FIELD(FIELD_UINT32, phase, MESSAGE_PHASE_EOM),
+    FIELD(FIELD_TEXT, run, 0),
+    FIELD(FIELD_TEXT, sasl_method, 0),
+    FIELD(FIELD_ADDRESS, sasl_user, 0),
+    FIELD(FIELD_UINT32, forged_stamps, 0),
+    FIELD(FIELD_UINT32, recipients_omitted, 0),
+    FIELD(FIELD_UUID, previous, 0),
 };
 
 static const struct packed_table table = {
@@ -126,9 +126,9 @@ bind_hash(struct statement *statement, const char *text)
 
 static void
 pack(struct day_tables *tables, const struct message_event *event,
-    struct buffer *out)
+    struct stamp base, struct buffer *out)
 {
-	struct packed_writer writer = {.out = out, .last = tables->start};
+	struct packed_writer writer = {.out = out, .last = base};
 	struct message_event copy = *event;
 	struct stamp *stamps[STAMPS];
 
@@ -145,10 +145,9 @@ struct columns {
 	int64_t message_id_domain;
 	const char *message_id_local;
 	size_t message_id_local_size;
-	int64_t origin;
+	const struct origin *origin;
 	int64_t client;
 	int64_t sender;
-	struct buffer packed;
 };
 
 static void
@@ -161,22 +160,25 @@ fill_columns(struct day_tables *tables, const struct message_event *event,
 	columns_r->message_id_domain = split_message_id(tables,
 	    event->message_id, &columns_r->message_id_local,
 	    &columns_r->message_id_local_size);
-	columns_r->origin =
-	    intern_origin(intern, segment->instance, segment->boot_id);
+	columns_r->origin = intern_origin(
+	    intern, segment->instance, segment->boot_id, &event->mail_at);
 	columns_r->client =
 	    intern_string(intern, INTERN_HOST, event->client_address);
 	columns_r->sender =
 	    intern_string(intern, INTERN_ADDRESS, event->sender);
-	pack(tables, event, &columns_r->packed);
 }
 
 static int
 insert(struct day_tables *tables, const struct columns *columns, int64_t row)
 {
 	const struct message_event *event = columns->event;
-	struct statement *add =
-	    database_statement(tables->database, SQL_MESSAGE_ADD);
+	struct buffer packed = {0};
+	struct statement *add;
+	int result;
 
+	pack(tables, event,
+	    day_row_stamp(tables, row, columns->origin->boot_ns), &packed);
+	add = database_statement(tables->database, SQL_MESSAGE_ADD);
 	bind_integer(add, row);
 	day_bind_id(add, &event->id, event->mail_at.wall_ns);
 	bind_hash(add, event->queue_id);
@@ -188,11 +190,13 @@ insert(struct day_tables *tables, const struct columns *columns, int64_t row)
 		bind_null(add);
 	bind_text(
 	    add, columns->message_id_local, columns->message_id_local_size);
-	bind_integer(add, columns->origin);
+	bind_integer(add, columns->origin->number);
 	bind_integer(add, columns->client);
 	bind_integer(add, columns->sender);
-	bind_blob(add, columns->packed.data, columns->packed.size);
-	return statement_run(add);
+	bind_blob(add, packed.data, packed.size);
+	result = statement_run(add);
+	buffer_free(&packed);
+	return result;
 }
 
 int64_t
@@ -207,7 +211,6 @@ message_row_add(struct day_tables *tables, const struct message_event *event,
 	while (insert(tables, &columns, row) == 0 &&
 	       database_changes(tables->database) == 0)
 		row++;
-	buffer_free(&columns.packed);
 	day_row_taken(hint, first, row);
 	return row;
 }
@@ -237,12 +240,14 @@ find_row(struct day_tables *tables, int64_t row, int *found_r)
 }
 
 static void
-get_packed(struct day_tables *tables, struct statement *read,
+get_packed(struct day_tables *tables, struct statement *read, int64_t boot_ns,
     struct arena *arena, struct message_event *event)
 {
-	struct packed_reader reader = {.last = tables->start};
+	struct packed_reader reader = {0};
 	struct stamp *stamps[STAMPS];
 
+	reader.last =
+	    day_row_stamp(tables, column_integer(read, COLUMN_ROW), boot_ns);
 	reader.data = column_bytes(read, COLUMN_PACKED, &reader.size);
 	list_stamps(event, stamps);
 	packed_stamps(&reader, stamps, STAMPS);
@@ -261,12 +266,15 @@ message_row_brief(struct day_tables *tables, int64_t row, struct arena *arena,
 	struct message_event event = {0};
 	struct intern *intern = tables->intern;
 	struct statement *read;
+	int64_t boot_ns;
 	int found;
 
 	memset(brief_r, 0, sizeof(*brief_r));
 	read = find_row(tables, row, &found);
 	if (found == 1) {
-		get_packed(tables, read, NULL, &event);
+		boot_ns = intern_origin_boot(
+		    intern, column_integer(read, COLUMN_ORIGIN));
+		get_packed(tables, read, boot_ns, NULL, &event);
 		brief_r->mail_at = event.mail_at;
 		brief_r->id =
 		    day_column_id(read, COLUMN_ID, event.mail_at.wall_ns);
@@ -288,12 +296,18 @@ message_row_read(struct day_tables *tables, int64_t row, struct arena *arena,
 	struct message_event *event = &record_r->event;
 	struct intern *intern = tables->intern;
 	struct statement *read;
+	struct origin origin;
 	int found;
 
 	memset(record_r, 0, sizeof(*record_r));
 	read = find_row(tables, row, &found);
 	if (found == 1) {
-		get_packed(tables, read, arena, event);
+		origin = intern_read_origin(
+		    intern, column_integer(read, COLUMN_ORIGIN), arena);
+		record_r->instance = origin.instance;
+		memcpy(record_r->boot_id, origin.boot_id,
+		    sizeof(record_r->boot_id));
+		get_packed(tables, read, origin.boot_ns, arena, event);
 		event->id =
 		    day_column_id(read, COLUMN_ID, event->mail_at.wall_ns);
 		event->queue_id = column_string(read, COLUMN_QUEUE_ID, arena);
@@ -304,9 +318,6 @@ message_row_read(struct day_tables *tables, int64_t row, struct arena *arena,
 		    column_integer(read, COLUMN_CLIENT), arena);
 		event->sender = intern_read(intern, INTERN_ADDRESS,
 		    column_integer(read, COLUMN_SENDER), arena);
-		record_r->instance = intern_read_origin(intern,
-		    column_integer(read, COLUMN_ORIGIN), arena,
-		    record_r->boot_id);
 	}
 	statement_end(read);
 	return database_check(tables->database, NULL) != 0 ? -1 : found;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tagged members, for message_row and leg_row. On the thread that has the
- * connection.
- *
- * A tag's lowest bit tells whether bytes follow or one number, so that unknown
- * tags can be skipped. Tag 0 ends the list.
+ * Members of events, for message_row and leg_pack, on the thread that has the
+ * connection: which of them are not as usual, then those.
  */
 #include "store/packed_fields.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -58,40 +56,71 @@ bytes_in(const struct packed_field *field, const char *member, size_t *size_r)
 
 	if (field->kind == FIELD_UUID) {
 		*size_r = UUID_BYTES;
-		return uuid_is_set((const void *)member) ? member : NULL;
+		return member;
 	}
 	memcpy(&text, member, sizeof(text));
-	*size_r = text != NULL ? strlen(text) : 0;
+	*size_r = strlen(text);
 	return text;
+}
+
+/* Strings count as 0 when they are NULL, and else as something else. */
+static bool
+is_usual(const struct packed_field *field, const char *member)
+{
+	uint32_t number;
+	uint64_t wide;
+	const char *text;
+
+	switch (field->kind) {
+	case FIELD_UINT32:
+		memcpy(&number, member, sizeof(number));
+		return number == field->usual;
+	case FIELD_UINT64:
+		memcpy(&wide, member, sizeof(wide));
+		return wide == field->usual;
+	case FIELD_UUID:
+		return !uuid_is_set((const void *)member);
+	default:
+		memcpy(&text, member, sizeof(text));
+		return text == NULL;
+	}
+}
+
+static void
+put_field(struct packed_writer *writer, struct day_tables *tables,
+    const struct packed_field *field, const char *member)
+{
+	const void *bytes;
+	size_t size;
+
+	if (kinds[field->kind].follows == NUMBER_FOLLOWS) {
+		packed_put_unsigned(writer, number_in(tables, field, member));
+	} else {
+		bytes = bytes_in(field, member, &size);
+		packed_put_bytes(writer, bytes, size);
+	}
 }
 
 void
 packed_put_fields(struct packed_writer *writer, struct day_tables *tables,
     const struct packed_table *table, const void *from)
 {
+	uint64_t unusual = 0;
+
 	for (size_t i = 0; i < table->count; i++) {
 		const struct packed_field *field = &table->fields[i];
-		const char *member = (const char *)from + field->offset;
-		int follows = kinds[field->kind].follows;
-		uint64_t number = 0;
-		const void *bytes = NULL;
-		size_t size = 0;
 
-		if (follows == NUMBER_FOLLOWS)
-			number = number_in(tables, field, member);
-		else
-			bytes = bytes_in(field, member, &size);
-		if (follows == NUMBER_FOLLOWS ? number == field->usual
-					      : bytes == NULL)
-			continue;
-		packed_put_unsigned(
-		    writer, field->tag << 1 | (unsigned)follows);
-		if (follows == NUMBER_FOLLOWS)
-			packed_put_unsigned(writer, number);
-		else
-			packed_put_bytes(writer, bytes, size);
+		if (!is_usual(field, (const char *)from + field->offset))
+			unusual |= UINT64_C(1) << i;
 	}
-	packed_put_unsigned(writer, 0);
+	packed_put_unsigned(writer, unusual);
+	for (size_t i = 0; i < table->count; i++) {
+		const struct packed_field *field = &table->fields[i];
+
+		if (unusual >> i & 1)
+			put_field(writer, tables, field,
+			    (const char *)from + field->offset);
+	}
 }
 
 static void
@@ -129,49 +158,38 @@ set_bytes(const struct packed_field *field, const void *bytes, size_t size,
 	}
 }
 
-static const struct packed_field *
-find_tag(const struct packed_table *table, uint64_t tag)
+static void
+get_field(struct packed_reader *reader, struct day_tables *tables,
+    const struct packed_field *field, struct arena *arena, char *member)
 {
-	for (size_t i = 0; i < table->count; i++) {
-		const struct packed_field *field = &table->fields[i];
-		unsigned follows = (unsigned)kinds[field->kind].follows;
+	const void *bytes;
+	uint64_t number;
+	size_t size;
 
-		if ((field->tag << 1 | follows) == tag)
-			return field;
+	if (kinds[field->kind].follows == NUMBER_FOLLOWS) {
+		number = packed_unsigned(reader);
+		if (!reader->failed)
+			set_number(tables, field, number, arena, member);
+	} else {
+		bytes = packed_bytes(reader, &size);
+		if (!reader->failed)
+			set_bytes(field, bytes, size, arena, member);
 	}
-	return NULL;
 }
 
 void
 packed_get_fields(struct packed_reader *reader, struct day_tables *tables,
     const struct packed_table *table, struct arena *arena, void *to)
 {
-	uint64_t tag;
+	uint64_t unusual = packed_unsigned(reader);
 
 	for (size_t i = 0; i < table->count; i++) {
 		const struct packed_field *field = &table->fields[i];
+		char *member = (char *)to + field->offset;
 
-		if (field->usual != 0)
-			set_number(tables, field, field->usual, arena,
-			    (char *)to + field->offset);
-	}
-	while ((tag = packed_unsigned(reader)) != 0) {
-		const struct packed_field *field = find_tag(table, tag);
-		const void *bytes = NULL;
-		uint64_t number = 0;
-		size_t size = 0;
-
-		if ((tag & 1) == BYTES_FOLLOW)
-			bytes = packed_bytes(reader, &size);
-		else
-			number = packed_unsigned(reader);
-		if (reader->failed || field == NULL)
-			continue;
-		if (bytes != NULL)
-			set_bytes(field, bytes, size, arena,
-			    (char *)to + field->offset);
-		else
-			set_number(tables, field, number, arena,
-			    (char *)to + field->offset);
+		if (unusual >> i & 1)
+			get_field(reader, tables, field, arena, member);
+		else if (field->usual != 0)
+			set_number(tables, field, field->usual, arena, member);
 	}
 }

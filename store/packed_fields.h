@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * packed_fields: the members of a struct as tagged values; what is as usual
- * takes no room.
+ * packed_fields: the members of a struct; what is as usual takes one bit.
  *
- * A table says which member has which tag. Tags are numbers on disk: append,
- * never renumber. Tags that a table does not know are skipped.
+ * A table lists the members. Its order is the order on disk: append, never
+ * reorder. Those that are usual most often belong at the end, where their bits
+ * cost nothing.
  */
 #ifndef STORE_PACKED_FIELDS_H
 #define STORE_PACKED_FIELDS_H
@@ -28,7 +28,6 @@ enum field_kind {
 };
 
 struct packed_field {
-	unsigned tag; /* from 1 */
 	enum field_kind kind;
 	size_t offset;
 	uint64_t usual; /* of numbers, and left out; strings: NULL is */
@@ -36,7 +35,7 @@ struct packed_field {
 
 struct packed_table {
 	const struct packed_field *fields;
-	size_t count;
+	size_t count; /* at most 64 */
 };
 
 void packed_put_fields(struct packed_writer *writer, struct day_tables *tables,

@@ -15,7 +15,7 @@
 #include "store/packed.h"
 #include "store/reply_row.h"
 
-enum { IS_EXPECTED = 1, HAS_REJECT_DSN = 2, HAS_REJECT_TEXT = 4 };
+enum { IS_EXPECTED = 1, IS_REJECTED = 2 };
 
 #define POSITION_NONE (-1)
 
@@ -43,23 +43,18 @@ pack(struct day_tables *tables, const struct stamp *mail_at,
 {
 	struct packed_writer writer = {.out = out, .last = *mail_at};
 	const struct stamp *rcpt_at = &recipient->rcpt_at;
+	const struct delivery_reply reject = {
+	    .enhanced = recipient->reject_dsn, .text = recipient->reject_text};
 	unsigned flags = 0;
 
 	if (recipient->expected)
 		flags |= IS_EXPECTED;
-	if (recipient->reject_dsn != NULL)
-		flags |= HAS_REJECT_DSN;
-	if (recipient->reject_text != NULL)
-		flags |= HAS_REJECT_TEXT;
+	if (reject.enhanced != NULL || reject.text != NULL)
+		flags |= IS_REJECTED;
 	packed_put_unsigned(&writer, flags);
 	packed_put_stamps(&writer, &rcpt_at, 1);
-	if (recipient->reject_dsn != NULL)
-		packed_put_unsigned(
-		    &writer, (uint64_t)intern_string(tables->intern,
-				 INTERN_TEXT, recipient->reject_dsn));
-	if (recipient->reject_text != NULL)
-		reply_row_put_text(&writer, tables, recipient->reject_text,
-		    recipient->address);
+	if (flags & IS_REJECTED)
+		reply_row_put(&writer, tables, &reject, recipient->address);
 }
 
 void
@@ -118,17 +113,17 @@ unpack(struct day_tables *tables, const struct stamp *mail_at,
     struct recipient_row *recipient)
 {
 	struct stamp *rcpt_at = &recipient->rcpt_at;
+	struct delivery_reply reject = {0};
 	uint64_t flags = packed_unsigned(reader);
 
 	reader->last = *mail_at;
 	packed_stamps(reader, &rcpt_at, 1);
 	recipient->expected = (flags & IS_EXPECTED) != 0;
-	if (flags & HAS_REJECT_DSN)
-		recipient->reject_dsn = intern_read(tables->intern, INTERN_TEXT,
-		    (int64_t)packed_unsigned(reader), arena);
-	if (flags & HAS_REJECT_TEXT)
-		recipient->reject_text =
-		    reply_row_text(reader, tables, recipient->address, arena);
+	if (flags & IS_REJECTED)
+		reply_row_get(
+		    reader, tables, recipient->address, arena, &reject);
+	recipient->reject_dsn = reject.enhanced;
+	recipient->reject_text = reject.text;
 	if (reader->failed)
 		database_damaged(tables->database, "recipient");
 }

@@ -14,14 +14,8 @@ struct delivery_reply;
 struct packed_reader;
 struct packed_writer;
 
-/* Text about `address` (may be NULL), which must be the same when it is read.
- */
-void reply_row_put_text(struct packed_writer *writer, struct day_tables *tables,
-    const char *text, const char *address);
-char *reply_row_text(struct packed_reader *reader, struct day_tables *tables,
-    const char *address, struct arena *arena);
-
-/* A reply without its stamp. */
+/* A reply about `address` (NULL: nobody), which must be the same when it is
+ * read. Without its stamp. */
 void reply_row_put(struct packed_writer *writer, struct day_tables *tables,
     const struct delivery_reply *reply, const char *address);
 void reply_row_get(struct packed_reader *reader, struct day_tables *tables,

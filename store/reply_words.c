@@ -12,6 +12,7 @@
 #include "base/buffer.h"
 #include "store/packed.h"
 
+/* REPLY_WORDS_MARKS */
 #define WORD_MARK '\1'
 #define ADDRESS_MARK '\2'
 #define WORD_ENDS " \n"
@@ -54,14 +55,10 @@ split_word(const char *word, size_t size, const char *address,
 	}
 }
 
-int
+void
 reply_words_split(const char *text, const char *address,
     struct buffer *sentence, struct buffer *words)
 {
-	static const char marks[] = {WORD_MARK, ADDRESS_MARK, '\0'};
-
-	if (strpbrk(text, marks) != NULL)
-		return -1;
 	while (*text != '\0') {
 		size_t size = strcspn(text, WORD_ENDS);
 		size_t gap = strspn(text + size, WORD_ENDS);
@@ -70,7 +67,6 @@ reply_words_split(const char *text, const char *address,
 		buffer_append(sentence, text + size, gap);
 		text += size + gap;
 	}
-	return 0;
 }
 
 static void

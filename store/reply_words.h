@@ -19,10 +19,11 @@ struct arena;
 struct buffer;
 struct packed_reader;
 
+#define REPLY_WORDS_MARKS "\1\2"
+
 /* Appends the sentence to `sentence` and the words, each packed as bytes, to
- * `words`. Returns 0, or -1 when the text holds \1 or \2 itself and has to be
- * kept whole. */
-int reply_words_split(const char *text, const char *address,
+ * `words`. The text must not hold a mark itself. */
+void reply_words_split(const char *text, const char *address,
     struct buffer *sentence, struct buffer *words);
 
 /* The text again, in `arena`, with the words read from `words`. NULL when the

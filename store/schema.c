@@ -15,92 +15,93 @@
 
 #include "store/database.h"
 
-#define DICTIONARY(name)                                                       \
-	"CREATE TABLE " name "(id INTEGER PRIMARY KEY,"                        \
-	" hash INTEGER NOT NULL, text ANY NOT NULL) STRICT;"                   \
+/* clang-format off */
+#define DICTIONARY(name)                                                      \
+	"CREATE TABLE " name "("                                              \
+	"id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, text ANY NOT NULL"    \
+	") STRICT;"                                                           \
 	"CREATE INDEX " name "_hash ON " name "(hash);"
 
+#define CELLS(name)                                                           \
+	"CREATE TABLE " name "("                                              \
+	"series INTEGER NOT NULL, time INTEGER NOT NULL,"                     \
+	"count INTEGER NOT NULL, sum_ns INTEGER NOT NULL, cells BLOB NOT NULL,"\
+	"PRIMARY KEY(series, time)) STRICT, WITHOUT ROWID;"
+
 static const char day_tables[] =
-    DICTIONARY("domain") DICTIONARY("host") DICTIONARY(
-	"text") "CREATE TABLE address(id INTEGER PRIMARY KEY, hash INTEGER NOT "
-		"NULL,"
-		" domain INTEGER NOT NULL, local ANY NOT NULL) STRICT;"
-		"CREATE INDEX address_hash ON address(hash);"
-		"CREATE TABLE origin(id INTEGER PRIMARY KEY, boot_id BLOB NOT "
-		"NULL,"
-		" instance ANY NOT NULL, UNIQUE(boot_id, instance)) STRICT;"
+    DICTIONARY("domain")
+    DICTIONARY("host")
+    DICTIONARY("text")
+    "CREATE TABLE address("
+	"id INTEGER PRIMARY KEY, hash INTEGER NOT NULL,"
+	"domain INTEGER NOT NULL, local ANY NOT NULL) STRICT;"
+    "CREATE INDEX address_hash ON address(hash);"
+    /* boot_ns: the wall clock when the monotonic one was 0, as first seen;
+     * stamps are kept relative to it. */
+    "CREATE TABLE origin("
+	"id INTEGER PRIMARY KEY, boot_id BLOB NOT NULL,"
+	"instance ANY NOT NULL, boot_ns INTEGER NOT NULL,"
+	"UNIQUE(boot_id, instance)) STRICT;"
 
-		"CREATE TABLE message(row INTEGER PRIMARY KEY, id BLOB NOT "
-		"NULL,"
-		" queue_hash INTEGER, queue_id ANY, message_id_hash INTEGER,"
-		" message_id_domain INTEGER, message_id_local ANY, origin "
-		"INTEGER NOT NULL,"
-		" client INTEGER NOT NULL, sender INTEGER NOT NULL, packed "
-		"BLOB NOT NULL)"
-		" STRICT;"
-		"CREATE INDEX message_queue_id ON message(queue_hash)"
-		" WHERE queue_hash IS NOT NULL;"
-		"CREATE INDEX message_message_id ON message(message_id_hash)"
-		" WHERE message_id_hash IS NOT NULL;"
+    "CREATE TABLE message("
+	"row INTEGER PRIMARY KEY, id BLOB NOT NULL,"
+	"queue_hash INTEGER, queue_id ANY,"
+	"message_id_hash INTEGER, message_id_domain INTEGER,"
+	"message_id_local ANY, origin INTEGER NOT NULL,"
+	"client INTEGER NOT NULL, sender INTEGER NOT NULL,"
+	"packed BLOB NOT NULL) STRICT;"
+    "CREATE INDEX message_queue_id ON message(queue_hash)"
+	"WHERE queue_hash IS NOT NULL;"
+    "CREATE INDEX message_message_id ON message(message_id_hash)"
+	"WHERE message_id_hash IS NOT NULL;"
 
-		/* leg: how many rows after the message's. position: which
-		 * recipient of it decided; -1: none did. */
-		"CREATE TABLE recipient(key INTEGER PRIMARY KEY, address "
-		"INTEGER NOT NULL,"
-		" state INTEGER NOT NULL, attempts INTEGER NOT NULL, leg "
-		"INTEGER NOT NULL,"
-		" position INTEGER NOT NULL, packed BLOB NOT NULL) STRICT;"
-		"CREATE INDEX recipient_in_flight ON recipient(state) WHERE "
-		"state = 0;"
+    /* leg: how many rows after the message's. position: which recipient of
+     * it decided; -1: none did. */
+    "CREATE TABLE recipient("
+	"key INTEGER PRIMARY KEY, address INTEGER NOT NULL,"
+	"state INTEGER NOT NULL, attempts INTEGER NOT NULL,"
+	"leg INTEGER NOT NULL, position INTEGER NOT NULL,"
+	"packed BLOB NOT NULL) STRICT;"
+    "CREATE INDEX recipient_in_flight ON recipient(state) WHERE state = 0;"
 
-		/* message: how many rows before the leg's own. queue_hash and
-		 * message_id_hash only where the message's do not find it. */
-		"CREATE TABLE leg(row INTEGER PRIMARY KEY, id BLOB NOT NULL,"
-		" state INTEGER NOT NULL, message INTEGER, queue_hash INTEGER,"
-		" message_id_hash INTEGER, origin INTEGER NOT NULL, packed "
-		"BLOB NOT NULL)"
-		" STRICT;"
-		"CREATE INDEX leg_waiting ON leg(state) WHERE state = 0;"
-		"CREATE INDEX leg_queue_id ON leg(queue_hash)"
-		" WHERE queue_hash IS NOT NULL;"
-		"CREATE INDEX leg_message_id ON leg(message_id_hash)"
-		" WHERE message_id_hash IS NOT NULL;"
-		/* Legs of a message that none of its recipients names. */
-		"CREATE TABLE undecided(message INTEGER NOT NULL, leg INTEGER "
-		"NOT NULL,"
-		" PRIMARY KEY(message, leg)) STRICT, WITHOUT ROWID;"
-		"CREATE TABLE leg_part(leg INTEGER NOT NULL, part INTEGER NOT "
-		"NULL,"
-		" packed BLOB NOT NULL, PRIMARY KEY(leg, part)) STRICT, "
-		"WITHOUT ROWID;"
+    /* message: how many rows before the leg's own. queue_hash and
+     * message_id_hash only where the message's do not find it. */
+    "CREATE TABLE leg("
+	"row INTEGER PRIMARY KEY, id BLOB NOT NULL, state INTEGER NOT NULL,"
+	"message INTEGER, queue_hash INTEGER, message_id_hash INTEGER,"
+	"origin INTEGER NOT NULL, packed BLOB NOT NULL) STRICT;"
+    "CREATE INDEX leg_waiting ON leg(state) WHERE state = 0;"
+    "CREATE INDEX leg_queue_id ON leg(queue_hash)"
+	"WHERE queue_hash IS NOT NULL;"
+    "CREATE INDEX leg_message_id ON leg(message_id_hash)"
+	"WHERE message_id_hash IS NOT NULL;"
+    /* Legs of a message that none of its recipients names. */
+    "CREATE TABLE undecided("
+	"message INTEGER NOT NULL, leg INTEGER NOT NULL,"
+	"PRIMARY KEY(message, leg)) STRICT, WITHOUT ROWID;"
+    "CREATE TABLE leg_part("
+	"leg INTEGER NOT NULL, part INTEGER NOT NULL, packed BLOB NOT NULL,"
+	"PRIMARY KEY(leg, part)) STRICT, WITHOUT ROWID;"
 
-		"CREATE TABLE position(source ANY PRIMARY KEY, segment INTEGER "
-		"NOT NULL,"
-		" offset INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
-		"CREATE TABLE counter(name TEXT PRIMARY KEY, value INTEGER NOT "
-		"NULL)"
-		" STRICT, WITHOUT ROWID;"
-		"CREATE TABLE series(id INTEGER PRIMARY KEY, name TEXT NOT "
-		"NULL UNIQUE)"
-		" STRICT;"
-		"CREATE TABLE total(series INTEGER PRIMARY KEY, count INTEGER "
-		"NOT NULL,"
-		" sum_ns INTEGER NOT NULL, buckets BLOB NOT NULL) STRICT;"
-		"CREATE TABLE minute(series INTEGER NOT NULL, time INTEGER NOT "
-		"NULL,"
-		" count INTEGER NOT NULL, sum_ns INTEGER NOT NULL, cells BLOB "
-		"NOT NULL,"
-		" PRIMARY KEY(series, time)) STRICT, WITHOUT ROWID;"
-		"CREATE TABLE hour(series INTEGER NOT NULL, time INTEGER NOT "
-		"NULL,"
-		" count INTEGER NOT NULL, sum_ns INTEGER NOT NULL, cells BLOB "
-		"NOT NULL,"
-		" PRIMARY KEY(series, time)) STRICT, WITHOUT ROWID;";
+    "CREATE TABLE position("
+	"source ANY PRIMARY KEY, segment INTEGER NOT NULL,"
+	"offset INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
+    "CREATE TABLE counter("
+	"name TEXT PRIMARY KEY, value INTEGER NOT NULL)"
+	"STRICT, WITHOUT ROWID;"
+    "CREATE TABLE series("
+	"id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;"
+    "CREATE TABLE total("
+	"series INTEGER PRIMARY KEY, count INTEGER NOT NULL,"
+	"sum_ns INTEGER NOT NULL, buckets BLOB NOT NULL) STRICT;"
+    CELLS("minute")
+    CELLS("hour");
 
 static const char control_tables[] =
-    "CREATE TABLE lower_bound(source ANY PRIMARY KEY,"
-    " segment INTEGER NOT NULL, offset INTEGER NOT NULL)"
-    " STRICT, WITHOUT ROWID;";
+    "CREATE TABLE lower_bound("
+	"source ANY PRIMARY KEY, segment INTEGER NOT NULL,"
+	"offset INTEGER NOT NULL) STRICT, WITHOUT ROWID;";
+/* clang-format on */
 
 #define FIND_TEXT(table) "SELECT id FROM " table " WHERE hash = ? AND text = ?"
 #define ADD_TEXT(table) "INSERT INTO " table "(hash, text) VALUES(?, ?)"
@@ -133,9 +134,11 @@ const char *const day_sql[DAY_STATEMENTS] = {
 	"SELECT address.local, domain.text FROM address"
 	" LEFT JOIN domain ON domain.id = address.domain WHERE address.id = ?",
     [SQL_ORIGIN_FIND] =
-	"SELECT id FROM origin WHERE boot_id = ? AND instance = ?",
-    [SQL_ORIGIN_ADD] = "INSERT INTO origin(boot_id, instance) VALUES(?, ?)",
-    [SQL_ORIGIN_READ] = "SELECT boot_id, instance FROM origin WHERE id = ?",
+	"SELECT id, boot_ns FROM origin WHERE boot_id = ? AND instance = ?",
+    [SQL_ORIGIN_ADD] =
+	"INSERT INTO origin(boot_id, instance, boot_ns) VALUES(?, ?, ?)",
+    [SQL_ORIGIN_READ] =
+	"SELECT boot_id, instance, boot_ns FROM origin WHERE id = ?",
 
     [SQL_MESSAGE_ADD] = "INSERT INTO message VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, "
 			"?, ?)" ADD_WITHOUT_CONFLICT,
