@@ -311,6 +311,12 @@ day_file_has(
 		   position, positions_get(&file->positions, source)) <= 0;
 }
 
+bool
+day_file_is_odd(const struct day_file *file)
+{
+	return file->day == LAYOUT_ODD;
+}
+
 void
 day_file_count(struct day_file *file, unsigned counter, uint64_t increase)
 {

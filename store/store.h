@@ -59,6 +59,9 @@ struct day_file *store_file(
 bool day_file_has(struct day_file *file, const char *source,
     struct journal_position position);
 
+/* Whether it is odd.db. */
+bool day_file_is_odd(const struct day_file *file);
+
 /* True while `position` may have been applied to some file before a crash: it
  * is not beyond the highest position of `source` in any file. Only then need
  * store_find_message() and store_has_leg() be asked whether an event is there
