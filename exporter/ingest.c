@@ -44,6 +44,7 @@ struct ingest {
 	int stop_fd;
 	atomic_bool stopping;
 
+	int64_t day;          /* UTC, when the join's memory was built */
 	int64_t batch_events; /* applied and not committed */
 	int64_t batch_deadline_ns;
 	bool at_end; /* everything that was there is read */
@@ -111,12 +112,21 @@ break_off(struct ingest *ingest, const struct reason *reason)
 	published_swap(ingest->published, &ingest->picture);
 }
 
+static int
+rebuild(struct ingest *ingest, struct reason *reason)
+{
+	const struct stamp now = clock_stamp();
+
+	ingest->day = clock_day(now.wall_ns);
+	return join_rebuild(ingest->join, now.monotonic_ns, reason);
+}
+
 static void
 recover(struct ingest *ingest)
 {
 	struct reason reason;
 
-	if (join_rebuild(ingest->join, now_ns(), &reason) != 0 ||
+	if (rebuild(ingest, &reason) != 0 ||
 	    sources_restart(ingest->sources, &reason) != 0) {
 		break_off(ingest, &reason);
 		return;
@@ -207,6 +217,10 @@ commit(struct ingest *ingest, struct reason *reason)
 	ingest->batch_events = 0;
 	ingest->pause_ns = 0;
 	sources_remove_read(ingest->sources);
+	/* A new day takes one out of those that may still be written, and what
+	 * is open in it out of memory. */
+	if (clock_day(clock_stamp().wall_ns) != ingest->day)
+		return rebuild(ingest, reason);
 	return 0;
 }
 
@@ -334,7 +348,7 @@ open_all(struct ingest *ingest, struct reason *reason)
 	ingest->sources =
 	    sources_new(ingest->settings.journal, ingest->store, ingest->watch);
 	ingest->join = join_new(ingest->store, ingest->settings.stamp_wait_ns);
-	if (join_rebuild(ingest->join, now_ns(), reason) != 0)
+	if (rebuild(ingest, reason) != 0)
 		return -1;
 	return sources_scan(ingest->sources, reason);
 }

@@ -159,6 +159,8 @@ count_message(struct day_file *file, const struct folded *folded,
 	count_recipients(file, folded);
 	if (is_accepted(event)) {
 		effect_count(file, METRIC_MESSAGES_ACCEPTED, 0, 1);
+		effect_count(
+		    file, METRIC_ODD_MESSAGES, 0, day_file_is_odd(file));
 		observe_phases(file, event, segment);
 	} else
 		effect_count(file, METRIC_SMTP_ABORTS, phase, 1);

@@ -168,7 +168,8 @@ static const struct metric_family families[METRICS] = {
 [METRIC_RECIPIENTS] = {
 	"postlag_recipients", METRIC_GAUGE, METRIC_PLAIN,
 	{{"state", 1, state_value}},
-	"Recipients that are in this state now."},
+	"Recipients that are in this state now; of messages that the queue "
+	"lifetime of the configuration allows to be in the queue still."},
 [METRIC_MESSAGES_IN_FLIGHT] = {
 	"postlag_messages_in_flight", METRIC_GAUGE, METRIC_PLAIN,
 	{{.name = NULL}},
@@ -232,6 +233,11 @@ static const struct metric_family families[METRICS] = {
 	"postlag_clock_skew_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
 	{{.name = NULL}},
 	"Durations that came out negative and were not observed."},
+[METRIC_ODD_MESSAGES] = {
+	"postlag_odd_messages_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
+	{{.name = NULL}},
+	"Accepted messages whose id names a day too far in the past or future: "
+	"a clock was wrong."},
 [METRIC_SESSIONS] = {
 	"postlag_sessions_total", METRIC_STORED_COUNTER, METRIC_PLAIN, {SOURCE},
 	"SMTP sessions that the milter saw, connections to the LMTP hook."},

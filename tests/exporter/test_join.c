@@ -130,6 +130,7 @@ static const struct scenario scenarios[] = {
     {"a mail of days ago is delivered", "M~3 a Q1 u1\nD a Q1 u1=250\n",
 	"delivery_latency_seconds 1\nQ1: u1=delivered/1 [stamped]\n"},
     {"an id of a wrong clock is kept as well", "M~300 a Q1 u1\nD a Q1 u1=250\n",
+	"odd_messages_total 1\n"
 	"delivery_latency_seconds 1\nQ1: u1=delivered/1 [stamped]\n"},
     {"without stamp and message nothing joins", "D - Q1 u1=250 u2=451\n",
 	"unstamped_total{reason=\"no_message\"} 1\n"
