@@ -66,15 +66,21 @@ set_live(struct ingest *ingest, enum metric metric, int64_t value)
 }
 
 static void
+look_at_sources(struct ingest *ingest)
+{
+	for (unsigned i = 0; i < SOURCES; i++)
+		ingest->picture
+		    .live[metric_index(METRIC_JOURNAL_BEHIND_BYTES, i)] = 0;
+	sources_gauges(ingest->sources, ingest->picture.live);
+}
+
+static void
 publish(struct ingest *ingest)
 {
 	struct join_figures join;
 	struct store_figures store;
 
-	for (unsigned i = 0; i < SOURCES; i++)
-		ingest->picture
-		    .live[metric_index(METRIC_JOURNAL_BEHIND_BYTES, i)] = 0;
-	sources_gauges(ingest->sources, ingest->picture.live);
+	look_at_sources(ingest);
 	join_figures(ingest->join, &join);
 	set_live(ingest, METRIC_RECIPIENTS, (int64_t)join.recipients);
 	set_live(ingest, METRIC_MESSAGES_IN_FLIGHT, (int64_t)join.messages);
@@ -108,7 +114,9 @@ break_off(struct ingest *ingest, const struct reason *reason)
 		ingest->pause_ns = LONGEST_PAUSE_NS;
 	snprintf(ingest->picture.trouble, sizeof(ingest->picture.trouble), "%s",
 	    reason->text);
+	/* Of the rest, what was committed stays to be seen. */
 	set_live(ingest, METRIC_STORE_ERRORS, (int64_t)ingest->store_errors);
+	look_at_sources(ingest);
 	published_swap(ingest->published, &ingest->picture);
 }
 
