@@ -67,11 +67,16 @@ plus(int64_t left, int64_t right)
 	return (int64_t)((uint64_t)left + (uint64_t)right);
 }
 
-/* Rounded down, also before 1970. */
+/* Rounded down, also before 1970; the last microsecond before the lowest number
+ * is taken for that. */
+#define LOWEST_US (INT64_MIN / NS_PER_US)
+
 static int64_t
 in_us(int64_t ns)
 {
-	return ns / NS_PER_US - (ns % NS_PER_US < 0);
+	int64_t us = ns / NS_PER_US - (ns % NS_PER_US < 0);
+
+	return us < LOWEST_US ? LOWEST_US : us;
 }
 
 static int64_t
@@ -126,7 +131,9 @@ packed_put_stamps(struct packed_writer *writer,
 static uint64_t
 rest_of(int64_t ns)
 {
-	return (uint64_t)minus(ns, in_ns(in_us(ns)));
+	int64_t rest = ns - in_us(ns) * NS_PER_US;
+
+	return rest < 0 ? 0 : (uint64_t)rest;
 }
 
 void

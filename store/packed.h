@@ -7,8 +7,8 @@
  * stamp before it in the same blob, on the monotonic clock, and by how much the
  * wall clock walked differently, which is nearly nothing. What is below a
  * microsecond is cut off (rounded down, so that no order is reversed), or
- * written beside where it matters. Any 64-bit value survives the round trip.
- * Pure; any thread.
+ * written beside where it matters. Any value survives the round trip, but for
+ * the last nanoseconds that a stamp can hold. Pure; any thread.
  */
 #ifndef STORE_PACKED_H
 #define STORE_PACKED_H

@@ -305,7 +305,7 @@ stamps_that_cannot_be_true_come_back_too(void **state)
 	message.event.connect_at = (struct stamp){INT64_MAX, -1};
 	message.event.helo_at = (struct stamp){0, 1000};
 	message.event.data_at = (struct stamp){-1, -1};
-	message.event.eom_at = (struct stamp){INT64_MIN, INT64_MAX};
+	message.event.eom_at = (struct stamp){INT64_MIN + 1000, INT64_MAX};
 	file = store_file(fixture->store, message.event.mail_at.wall_ns, NULL);
 	assert_int_equal(store_add_message(file, &message.event,
 			     &fixture_segment, message.states, &key, NULL),
