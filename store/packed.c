@@ -128,6 +128,13 @@ packed_put_stamps(struct packed_writer *writer,
 	}
 }
 
+struct stamp
+packed_cut(struct stamp stamp)
+{
+	return (struct stamp){
+	    in_ns(in_us(stamp.wall_ns)), in_ns(in_us(stamp.monotonic_ns))};
+}
+
 static uint64_t
 rest_of(int64_t ns)
 {

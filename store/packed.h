@@ -47,6 +47,9 @@ void packed_put_bytes(
 void packed_put_stamps(struct packed_writer *writer,
     const struct stamp *const *stamps, unsigned count);
 
+/* What is left of a stamp then. */
+struct stamp packed_cut(struct stamp stamp);
+
 /* The nanoseconds that this cut off one of them. */
 void packed_put_rest(struct packed_writer *writer, const struct stamp *stamp);
 

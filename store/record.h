@@ -3,7 +3,8 @@
  * record: a message as the store gives it back: what was recorded of it, and
  * what became of its recipients.
  *
- * Everything a record points to belongs to the arena it was read into.
+ * Everything a record points to belongs to the arena it was read into. Stamps
+ * have microseconds.
  * Enumerators are numbers on disk: append, never renumber.
  */
 #ifndef STORE_RECORD_H

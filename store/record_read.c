@@ -12,6 +12,7 @@
 #include "store/day_tables.h"
 #include "store/leg_row.h"
 #include "store/message_row.h"
+#include "store/packed.h"
 #include "store/recipient_row.h"
 
 /* A leg and its row, by which recipients name it. */
@@ -197,6 +198,10 @@ record_read(struct day_tables *tables, int64_t row, struct arena *arena,
 	    copy_legs(record_r, &parts, arena) != 0 ||
 	    copy_recipients(record_r, &parts, arena) != 0)
 		return -1;
+	/* As exact as all others, or what lies within one microsecond would
+	 * seem to go backwards. */
+	record_r->event.mail_at = packed_cut(record_r->event.mail_at);
+	record_r->event.eom_at = packed_cut(record_r->event.eom_at);
 	return arena_failed(arena) ? -1 : 1;
 }
 
