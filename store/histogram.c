@@ -180,6 +180,7 @@ histogram_quantile_ns(const struct histogram *histogram, double q)
 {
 	double wanted = q * (double)histogram->count;
 	uint64_t seen = histogram->zero;
+	double middle;
 	int bucket;
 
 	if (histogram->low > histogram->high || (double)seen >= wanted)
@@ -192,7 +193,9 @@ histogram_quantile_ns(const struct histogram *histogram, double q)
 	}
 	if (bucket == 0)
 		return 1;
-	return (int64_t)((double)bounds_ns[bucket - 1] * HALF_BUCKET);
+	middle = (double)bounds_ns[bucket - 1] * HALF_BUCKET;
+	return middle < (double)bounds_ns[bucket] ? (int64_t)middle
+						  : bounds_ns[bucket];
 }
 
 /* The zeros, then for each bucket in use how far it is from the one before it,
