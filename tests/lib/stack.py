@@ -26,6 +26,7 @@ import urllib.request
 from mail_system import Listener, MailSystem
 from metrics import Metrics
 from programs import Program, program_path, write_configuration
+from store_rows import read_rows
 from waiting import PATIENCE, PrivateDirectory, free_port, wait_until
 
 # What packaging tells the administrator to put into main.cf.
@@ -123,6 +124,7 @@ class Stack(MailSystem):
             "lmtp": {"user": "postlag-lmtp", "log": "stderr",
                      "listen": f"inet:127.0.0.1:{self.hook_port}",
                      "backend": f"inet:127.0.0.1:{self.dovecot.port}",
+                     "host_name": self.postfix.settings["myhostname"],
                      **journal},
             "exporter": {"user": "postlag-exporter", "log": "stderr",
                          "listen": f"inet:127.0.0.1:{self.http_port}",
@@ -199,6 +201,9 @@ class Stack(MailSystem):
                                 + urllib.parse.quote(key, safe=""))
         assert status in (200, 404), (status, text)
         return json.loads(text) if status == 200 else None
+
+    def rows(self):
+        return read_rows(self.store)
 
     def postlag(self, *arguments, check=True, **identity):
         """Runs the command line as an ordinary member of group postlag."""
