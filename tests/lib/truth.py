@@ -6,6 +6,8 @@ import re
 
 SENT = re.compile(r": (\w+): to=<([^>]*)>,.* relay=([^,]*),.* status=(\w+)"
                   r" \((.*)\)$")
+# What Postfix says when it goes on to the next nexthop after end of data.
+MAYBE = re.compile(r": (\w+): lost connection .*may be sent more than once$")
 
 
 class Copy:
@@ -44,7 +46,7 @@ class Truth:
         self.copies = []
         self._seen = set()
         self._log_read = 0
-        # (queue id, recipient): how often Postfix says...
+        # (queue id, recipient), None for all: how often Postfix says...
         self.sent_by_hook = collections.Counter()
         self.sent_past_hook = collections.Counter()
         self.sent_maybe = collections.Counter()
@@ -63,6 +65,9 @@ class Truth:
     def _line(self, line):
         match = SENT.search(line)
         if not match:
+            match = MAYBE.search(line)
+            if match:
+                self.sent_maybe[match[1], None] += 1
             return
         queue_id_, recipient, relay, status, text = match.groups()
         key = queue_id_, recipient
@@ -87,8 +92,9 @@ class Truth:
         if len(count) != messages * recipients:
             wrong.append(f"{sender}: {len(count)} of {messages * recipients}"
                          " arrived")
-        allowed = {(copy.message_id, copy.recipient): 1 + self.sent_maybe[
-            copy.queue_id, copy.recipient] for copy in copies}
+        allowed = {(copy.message_id, copy.recipient): 1
+                   + self.sent_maybe[copy.queue_id, copy.recipient]
+                   + self.sent_maybe[copy.queue_id, None] for copy in copies}
         wrong += [f"{key}: {number} copies, {allowed[key]} allowed"
                   for key, number in count.items() if number > allowed[key]]
         return wrong
