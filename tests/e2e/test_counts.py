@@ -8,8 +8,8 @@ import os
 import unittest
 
 import tap
+from journal import Journal
 from stack import Stack
-from waiting import wait_until
 
 MESSAGES = 30000 if os.environ.get("POSTLAG_LONG") else 3000
 RECIPIENTS = range(1, 21)
@@ -49,7 +49,9 @@ def finish(process):
 class Counts(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.stack = Stack(main_cf={"smtpd_client_connection_count_limit": "0"})
+        # One segment each, which stays when it was read.
+        journal = {"segment_size": "1G"}
+        cls.stack = Stack(settings={"milter": journal, "lmtp": journal})
         cls.stack.start()
         cls.addClassCleanup(cls.stack.stop)
         messages = plan()
@@ -133,10 +135,10 @@ class Counts(unittest.TestCase):
         and before our reply, in microseconds, without tolerance (must-show 3).
         """
         deliveries = {}
-        for event in self.stack.journal_events():
-            for recipient in event.get("delivery", {}).get("recipients", []):
-                key = event["delivery"]["queue_id"], recipient["address"]
-                deliveries[key] = (wall_us(event["delivery"]["data_at"]),
+        for event in Journal(self.stack.journals, "lmtp").deliveries():
+            for recipient in event["recipients"]:
+                key = event["queue_id"], recipient["address"]
+                deliveries[key] = (wall_us(event["data_at"]),
                                    wall_us(recipient["final"]["at"]))
         self.assertEqual(len(deliveries), len(self.mails))
         for mail in self.mails:

@@ -4,44 +4,26 @@ no longer carried out."""
 
 import subprocess
 
-from waiting import wait_until
-
 
 class Killer:
-    """Attaches to a running program; the `nth` of `calls` that one of its
+    """Attaches to a running program; the `nth` of `call` that one of its
     threads makes from then on is its last."""
 
-    def __init__(self, program, calls, nth):
+    def __init__(self, program, call, nth):
         self.program = program
-        self.log = f"{program.directory}/strace.log"
-        self.file = open(self.log, "w", encoding="utf-8")
-        self.process = subprocess.Popen(
-            ["strace", "-f", "-p", str(program.pid()), "-o", "/dev/null",
-             "-e", f"trace={calls}",
-             "-e", f"inject={calls}:signal=SIGKILL:when={nth}"],
-            stdin=subprocess.DEVNULL, stdout=self.file, stderr=self.file)
-        wait_until(self._attached, f"strace to attach to {program.name}")
-
-    def _attached(self):
-        with open(self.log, encoding="utf-8") as log:
-            text = log.read()
-        assert self.process.poll() is None, text
-        return "attached" in text
+        self.tracer = program.trace(
+            "-e", f"trace={call}",
+            "-e", f"inject={call}:signal=SIGKILL:when={nth}")
 
     def killed(self):
         return not self.program.running()
-
-    def detach(self):
-        if self.process.poll() is None:
-            self.process.terminate()
-        self.process.wait()
-        self.file.close()
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        self.detach()
+        self.tracer.terminate()
+        self.tracer.wait()
 
 
 def possible():

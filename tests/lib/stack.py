@@ -215,15 +215,6 @@ class Stack(MailSystem):
             assert done.returncode == 0, (arguments, done)
         return done
 
-    def journal_events(self):
-        """Every event that is in the journals still, decoded."""
-        events = []
-        for source in ("milter", "lmtp"):
-            output = self.postlag("journal", "dump", "--json",
-                                  f"{self.journals}/{source}").stdout
-            events += [json.loads(line) for line in output.splitlines()]
-        return events
-
     def wait_until_stored(self, messages=None, delivered=None,
                           timeout=PATIENCE):
         """Until /metrics shows so many accepted messages and delivered
