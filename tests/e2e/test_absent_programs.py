@@ -121,7 +121,7 @@ class Milter(Absence):
             for name, command, code in commands:
                 if name == stop:
                     self.stack.milter.pause()
-                client.putcmd(command)
+                client.send(command + "\r\n")
                 self.assertEqual(client.getreply()[0], code, command)
         self.assertLess(time.monotonic() - started,
                         MILTER_SECONDS + ROOM_SECONDS)

@@ -11,7 +11,8 @@ import tap
 from journal import Journal
 from stack import Stack
 
-MESSAGES = 30000 if os.environ.get("POSTLAG_LONG") else 3000
+LONG = bool(os.environ.get("POSTLAG_LONG"))
+MESSAGES = 30000 if LONG else 3000
 RECIPIENTS = range(1, 21)
 
 SMTP_PHASES = ("connect_to_helo", "helo_to_mail", "mail_to_rcpt",
@@ -21,8 +22,10 @@ LMTP_PHASES = ("queue", "lmtp_envelope", "lmtp_data", "lmtp_reply")
 
 def plan():
     """{recipients: messages}: fewer messages the more recipients they have."""
-    weight = sum(1 / count for count in RECIPIENTS)
-    messages = {count: int(MESSAGES / weight / count) for count in RECIPIENTS}
+    power = 1 if LONG else 2
+    weight = sum(count ** -power for count in RECIPIENTS)
+    messages = {count: int(MESSAGES / weight * count ** -power)
+                for count in RECIPIENTS}
     messages[1] += MESSAGES - sum(messages.values())
     return messages
 

@@ -47,7 +47,7 @@ class Milter(ExactKills):
             client.putcmd("DATA")
             self.assertEqual(client.getreply()[0], 354)
             with Killer(milter, call, nth):
-                client.putcmd("Subject: kill\r\n\r\nhello\r\n.")
+                client.send("Subject: kill\r\n\r\nhello\r\n.\r\n")
                 self.assertEqual(client.getreply()[0], 250)
                 milter.wait()
         milter.start()

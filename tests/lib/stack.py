@@ -19,6 +19,7 @@ import os
 import pwd
 import shutil
 import subprocess
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -26,7 +27,7 @@ import urllib.request
 from mail_system import Listener, MailSystem
 from metrics import Metrics
 from programs import Program, program_path, write_configuration
-from store_rows import read_rows
+from store_rows import journal_ends, read_bounds, read_rows
 from waiting import PATIENCE, PrivateDirectory, free_port, wait_until
 
 # What packaging tells the administrator to put into main.cf.
@@ -230,13 +231,20 @@ class Stack(MailSystem):
                    "in the store", timeout, 0.1)
 
     def wait_until_settled(self, timeout=PATIENCE):
-        """Until everything that the producers wrote is in the store. They must
-        be idle."""
-        def settled():
-            seen = self.metrics()
-            return all(
-                seen.value("postlag_journal_behind_bytes", source=source) == 0
-                for source in ("milter", "lmtp")) \
-                and seen.value("postlag_deliveries_waiting") == 0
-        wait_until(settled, "the exporter to have read everything", timeout,
-                   0.1)
+        """Until everything that the producers have written by now is in the
+        store and shown. They must be idle but for heartbeats."""
+        ends = journal_ends(self.journals)
+        wait_until(lambda: read_bounds(self.store) >= ends,
+                   f"the exporter to read up to {ends}", timeout, 0.05)
+        wait_until(self._stands_still, "the metrics to stand still", timeout)
+
+    def _stands_still(self):
+        """A commit is shown after it was made."""
+        before = self.metrics()
+        time.sleep(0.1)
+        now = self.metrics()
+        return now.value("postlag_deliveries_waiting") == 0 and all(
+            now.total(name) == before.total(name)
+            for name in ("postlag_messages_accepted_total",
+                         "postlag_recipient_outcomes_total",
+                         "postlag_delivery_attempts_total"))

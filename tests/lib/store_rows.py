@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Reads the rows of the store's day files with SQLite alone, past our code."""
+"""Reads the store with SQLite alone, past our code: the rows of its day files,
+and how far the journals are in it."""
 
 import collections
 import glob
+import os
 import sqlite3
 import uuid
 
@@ -42,3 +44,36 @@ def read_rows(directory):
     """Every message there is a row for, in all files."""
     return [row for path in sorted(glob.glob(f"{directory}/*.db"))
             if not path.endswith("/control.db") for row in _read(path)]
+
+
+SOURCES = ("lmtp", "milter")
+
+
+def journal_ends(directory):
+    """[(segment, offset)] of the newest segments of both journals."""
+    ends = []
+    for source in SOURCES:
+        path = max(glob.glob(f"{directory}/{source}/*.journal"))
+        number = int(os.path.basename(path).removesuffix(".journal"), 16)
+        ends.append((number, os.path.getsize(path)))
+    return Positions(ends)
+
+
+def read_bounds(directory):
+    """Up to where the store has both journals."""
+    database = sqlite3.connect(f"file:{directory}/control.db?mode=ro",
+                               uri=True, timeout=30)
+    try:
+        found = {_text(source): (segment, offset)
+                 for source, segment, offset in database.execute(
+                     "SELECT source, segment, offset FROM lower_bound")}
+    finally:
+        database.close()
+    return Positions(found.get(source, (0, 0)) for source in SOURCES)
+
+
+class Positions(list):
+    """Ordered only where every one of them is."""
+
+    def __ge__(self, other):
+        return all(mine >= theirs for mine, theirs in zip(self, other))
