@@ -15,7 +15,7 @@ import smtplib
 import subprocess
 
 from dovecot import Dovecot
-from postfix import HOOK_TRANSPORT, Listener, Postfix, service
+from postfix import Listener, Postfix, packaged_hook_transport, service
 from users import ensure_users
 from waiting import PATIENCE, PrivateDirectory, wait_until
 
@@ -35,7 +35,8 @@ class MailSystem:
         self.hook_port = hook_port
         self.dovecot = Dovecot(f"{self.directory}/dovecot", dovecot_further)
         transport = service("postlag-lmtp", "unix", "lmtp",
-                            {**HOOK_TRANSPORT, **(hook_options or {})})
+                            {**packaged_hook_transport(),
+                             **(hook_options or {})})
         self.postfix = Postfix(
             f"{self.directory}/postfix",
             [Listener("plain")] if listeners is None else listeners,

@@ -6,11 +6,13 @@ Several can run side by side. Nothing outside the given directory is touched.
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import time
 
+from programs import ROOT
 from waiting import free_port, wait_until
 
 DAEMONS = "/usr/lib/postfix/sbin"
@@ -60,18 +62,22 @@ anvil      unix  - - n - 1 anvil
 scache     unix  - - n - 1 scache
 """
 
-# What packaging ships for the hook: a frozen one costs seconds, a dead one
-# nothing.
-HOOK_TRANSPORT = {
-    "lmtp_connect_timeout": "2s",
-    "lmtp_lhlo_timeout": "5s",
-    "lmtp_rset_timeout": "5s",
-    "lmtp_xforward_timeout": "5s",
-    "lmtp_mail_timeout": "5s",
-    "lmtp_rcpt_timeout": "5s",
-    "lmtp_data_init_timeout": "5s",
-    "lmtp_send_xforward_command": "yes",
-}
+
+def packaged_hook_transport():
+    """The -o options of the transport in the packaged master.cf snippet."""
+    with open(f"{ROOT}/packaging/postfix/master.cf.snippet",
+              encoding="utf-8") as file:
+        return dict(re.findall(r"^\s+-o (\w+)=(\S+)$", file.read(),
+                               re.MULTILINE))
+
+
+def packaged_milter():
+    """The value of smtpd_milters in the packaged main.cf snippet."""
+    with open(f"{ROOT}/packaging/postfix/main.cf.snippet",
+              encoding="utf-8") as file:
+        text = re.search(r"^smtpd_milters = (.*(?:\n\s.*)*)", file.read(),
+                         re.MULTILINE)[1]
+    return " ".join(text.split())
 
 
 class Listener:

@@ -26,14 +26,12 @@ import urllib.request
 
 from mail_system import Listener, MailSystem
 from metrics import Metrics
+from postfix import packaged_milter
 from programs import Program, program_path, write_configuration
 from store_rows import journal_ends, read_bounds, read_rows
 from waiting import PATIENCE, PrivateDirectory, free_port, wait_until
 
-# What packaging tells the administrator to put into main.cf.
-MILTER = "{ unix:postlag/milter.sock, connect_timeout=1s," \
-         " command_timeout=2s, content_timeout=5s, default_action=accept }"
-
+MILTER = packaged_milter()
 GROUP = "postlag"
 READER = {"user": "nobody", "group": GROUP, "extra_groups": []}
 

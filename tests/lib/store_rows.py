@@ -3,8 +3,10 @@
 and how far the journals are in it."""
 
 import collections
+import datetime
 import glob
 import os
+import re
 import sqlite3
 import uuid
 
@@ -25,11 +27,29 @@ def _text(value):
         else str(value)
 
 
+def _midnight_us(path):
+    """Of the day file's UTC day, from its name; odd.db counts from 1970."""
+    day = re.search(r"day-(\d{8})\.db$", path)
+    if not day:
+        return 0
+    moment = datetime.datetime.strptime(day[1] + "+0000", "%Y%m%d%z")
+    return int(moment.timestamp()) * 1_000_000
+
+
+def _identifier(midnight_us, row, text):
+    """Only the last ten bytes are kept where the row number, a microsecond of
+    the day, tells the first six, which are milliseconds."""
+    if len(text) == 10:
+        text = ((midnight_us + row) // 1000).to_bytes(6, "big") + text
+    return str(uuid.UUID(bytes=text))
+
+
 def _read(path):
+    midnight_us = _midnight_us(path)
     database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     try:
-        rows = {row: Row(str(uuid.UUID(bytes=id)), [])
-                for row, id in database.execute("SELECT row, id FROM message")}
+        rows = {row: Row(_identifier(midnight_us, row, text), [])
+                for row, text in database.execute("SELECT row, id FROM message")}
         for row, local, domain, state in database.execute(RECIPIENTS):
             address = _text(local)
             if domain is not None:
