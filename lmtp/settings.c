@@ -26,10 +26,11 @@
 
 static const struct config_item items[] = {
     DAEMON_CONFIG_ITEMS(struct lmtp_settings, daemon, "postlag-lmtp"),
-    ITEM("listen", CONFIG_STRING, listen, "inet:127.0.0.1:2424", 0, 0,
+    ITEM("listen", CONFIG_STRING, listen, "inet:127.0.0.2:2424", 0, 0,
 	"Where Postfix's lmtp client connects: inet:HOST:PORT or unix:PATH. "
-	"Only with inet does Postfix go on to its next nexthop when the hook "
-	"is down. Sockets inherited from the supervisor come first."),
+	"Only with inet, and another address than the LMTP server's, does "
+	"Postfix always go on to its next nexthop when the hook is down. "
+	"Sockets inherited from the supervisor come first."),
     ITEM("socket_mode", CONFIG_STRING, socket_mode, "0660", 0, 0,
 	"Mode of a unix socket, octal; to connect takes write permission."),
     ITEM("backend", CONFIG_STRING, backend, "inet:127.0.0.1:24", 0, 0,

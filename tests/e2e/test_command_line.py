@@ -227,10 +227,10 @@ class Readme(unittest.TestCase):
         self.assertEqual(len(self.lines), 5)
         with self.bare_stack() as stack:
             script = "\n".join(self.lines)
-            self.assertIn("127.0.0.1:2424, 127.0.0.1:24'", script)
+            self.assertIn("127.0.0.2:2424, 127.0.0.1:24'", script)
             script = script.replace(
-                "127.0.0.1:2424, 127.0.0.1:24'",
-                f"127.0.0.1:{stack.hook_port}, "
+                "127.0.0.2:2424, 127.0.0.1:24'",
+                f"127.0.0.2:{stack.hook_port}, "
                 f"127.0.0.1:{stack.dovecot.port}'").replace(
                     "/etc/postfix/", stack.postfix.etc + "/")
             subprocess.run(["sh", "-ec", script], check=True, cwd=ROOT,

@@ -15,17 +15,17 @@ from waiting import PrivateDirectory, free_port, wait_until
 
 
 class Hook(Program):
-    def __init__(self, backend, path=None, **options):
-        """Listens on a port, or on a unix socket at `path` below a private
-        directory. `options` are further settings."""
+    def __init__(self, backend, path=None, host="127.0.0.1", **options):
+        """Listens on a port of `host`, or on a unix socket at `path` below a
+        private directory. `options` are further settings."""
         self.private = PrivateDirectory()
         directory = self.private.path
         if path:
             self.address = os.path.join(directory, path)
             listen = f"unix:{self.address}"
         else:
-            self.address = "127.0.0.1", free_port()
-            listen = f"inet:127.0.0.1:{self.address[1]}"
+            self.address = host, free_port(host)
+            listen = f"inet:{host}:{self.address[1]}"
         self.journal = os.path.join(directory, "journal")
         os.mkdir(self.journal)
         super().__init__("postlag-lmtp", {"lmtp": {

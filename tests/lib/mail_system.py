@@ -24,6 +24,10 @@ __all__ = ["Listener", "MailSystem", "service"]
 HOOKED = "example.test"
 DIRECT = "direct.test"
 
+# Not Dovecot's address: when a connection that lmtp(8) had kept is lost, it
+# passes over all nexthops of the same address, whatever their ports.
+HOOK_HOST = "127.0.0.2"
+
 
 class MailSystem:
     def __init__(self, listeners=None, *, hook_port=None, main_cf=None,
@@ -47,7 +51,7 @@ class MailSystem:
         hooked = direct
         if self.hook_port:
             # `inet:` only in front of the list: lmtp(8) takes it off once.
-            hooked = f"postlag-lmtp:inet:127.0.0.1:{self.hook_port}," \
+            hooked = f"postlag-lmtp:inet:{HOOK_HOST}:{self.hook_port}," \
                      f" 127.0.0.1:{self.dovecot.port}"
         return {
             "virtual_mailbox_domains": f"{HOOKED} {DIRECT}",

@@ -24,7 +24,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from mail_system import Listener, MailSystem
+from mail_system import HOOK_HOST, Listener, MailSystem
 from metrics import Metrics
 from postfix import packaged_milter
 from programs import Program, program_path, write_configuration
@@ -96,7 +96,7 @@ class Stack(MailSystem):
             listeners = [Listener("plain"),
                          Listener("bare", {"smtpd_milters": ""})]
         super().__init__(
-            listeners, hook_port=free_port(),
+            listeners, hook_port=free_port(HOOK_HOST),
             main_cf={"smtpd_milters": MILTER, "non_smtpd_milters": MILTER,
                      **(main_cf or {})}, **more)
         self.http_port = free_port()
@@ -121,7 +121,7 @@ class Stack(MailSystem):
             "milter": {"user": "postlag-milter", "log": "stderr",
                        "socket": f"unix:{socket}", **journal},
             "lmtp": {"user": "postlag-lmtp", "log": "stderr",
-                     "listen": f"inet:127.0.0.1:{self.hook_port}",
+                     "listen": f"inet:{HOOK_HOST}:{self.hook_port}",
                      "backend": f"inet:127.0.0.1:{self.dovecot.port}",
                      "host_name": self.postfix.settings["myhostname"],
                      **journal},

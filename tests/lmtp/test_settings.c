@@ -40,7 +40,7 @@ the_defaults_fit_postfix(void **state)
 
 	assert_int_equal(check("", NULL), 0);
 	assert_string_equal(settings.daemon.user, "postlag-lmtp");
-	assert_string_equal(settings.listen, "inet:127.0.0.1:2424");
+	assert_string_equal(settings.listen, "inet:127.0.0.2:2424");
 	/* lmtp_data_done_timeout is 600 s, the packaged lmtp_lhlo_timeout 5 s.
 	 */
 	assert_true(
