@@ -96,6 +96,7 @@ source_open(
 	source->held_back = false;
 	source->failed = false;
 	source->ended_at = 0;
+	source->latest = (struct stamp){0};
 	source->damage = (struct journal_damage){0};
 	return source->reader != NULL ? 0 : -1;
 }

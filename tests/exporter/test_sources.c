@@ -274,6 +274,27 @@ after_a_restart_everything_uncommitted_comes_again(void **state)
 }
 
 static void
+after_a_restart_nothing_is_later_that_was_not_read_again(void **state)
+{
+	struct fixture *fixture = *state;
+	struct reason reason;
+	int64_t got, before = 0;
+
+	open_journals(fixture);
+	for (uint64_t i = 1; i <= 1000; i++)
+		write_message(fixture, i);
+	write_delivery(fixture, 1);
+	write_message(fixture, 1001);
+	while (next(fixture, only_messages) != 0)
+		continue;
+	assert_int_equal(sources_restart(fixture->sources, &reason), 0);
+	while ((got = next(fixture, only_messages)) > 0)
+		before++;
+	assert_int_equal(got, -1);
+	assert_in_range(before, 1000, 1001);
+}
+
+static void
 the_gauges_tell_what_is_not_read_yet(void **state)
 {
 	struct fixture *fixture = *state;
@@ -313,6 +334,9 @@ main(void)
 		teardown),
 	    cmocka_unit_test_setup_teardown(
 		after_a_restart_everything_uncommitted_comes_again, setup,
+		teardown),
+	    cmocka_unit_test_setup_teardown(
+		after_a_restart_nothing_is_later_that_was_not_read_again, setup,
 		teardown),
 	    cmocka_unit_test_setup_teardown(
 		the_gauges_tell_what_is_not_read_yet, setup, teardown),
