@@ -148,6 +148,32 @@ class Hook(Absence):
         self.stack.hook.resume()
         self.check_recovered("still-after")
 
+    def test_deliveries_come_back_under_load(self):
+        """Once the hook is there again, mail goes through it again, although
+        Postfix went past it under load before."""
+        messages = 1500
+        before = self.stack.dovecot.count()
+        source = self.stack.smtp_source(messages, sessions=4, keep=True,
+                                        to="back", wait=False)
+        wait_until(lambda: self.stack.dovecot.count() > before + 30,
+                   "the load to arrive")
+        self.stack.hook.kill()
+        arrived = self.stack.dovecot.count()
+        wait_until(lambda: self.stack.dovecot.count() > arrived + 100,
+                   "mail to go past the hook")
+        self.stack.hook.start()
+        still_to_come = before + messages - self.stack.dovecot.count()
+        seen = self.outcomes()
+        output, _ = source.communicate(timeout=120)
+        self.assertEqual(source.returncode, 0, output)
+        self.stack.wait_until_empty(120)
+        self.stack.wait_until_settled()
+        self.assertGreater(still_to_come, messages // 2)
+        self.assertGreater(self.outcomes() - seen, still_to_come // 2)
+
+    def outcomes(self):
+        return self.value("recipient_outcomes_total", outcome="delivered")
+
     def test_standing_still_for_a_while_under_load(self):
         """Nothing is lost; a second copy only where Postfix itself says that
         there may be one."""
