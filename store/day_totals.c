@@ -307,7 +307,8 @@ read_cell(struct day_tables *tables, const struct cell_table *table,
 	bind_integer(read, time);
 	if (statement_step(read) == 1) {
 		cell->count += (uint64_t)column_integer(read, 0);
-		cell->sum_ns += column_integer(read, 1);
+		cell->sum_ns =
+		    histogram_sum_ns(cell->sum_ns, column_integer(read, 1));
 		data = column_bytes(read, 2, &size);
 		if (histogram_decode(cell, data, size) != 0)
 			database_damaged(tables->database, "histogram");

@@ -120,6 +120,16 @@ histogram_bound_ns(int index)
 	return bounds_ns[index - HISTOGRAM_INDEX_MIN];
 }
 
+int64_t
+histogram_sum_ns(int64_t left_ns, int64_t right_ns)
+{
+	int64_t sum_ns;
+
+	if (__builtin_add_overflow(left_ns, right_ns, &sum_ns))
+		return INT64_MAX;
+	return sum_ns;
+}
+
 void
 histogram_init(struct histogram *histogram)
 {
@@ -156,7 +166,7 @@ void
 histogram_observe(struct histogram *histogram, int64_t value_ns)
 {
 	histogram->count++;
-	histogram->sum_ns += value_ns;
+	histogram->sum_ns = histogram_sum_ns(histogram->sum_ns, value_ns);
 	if (value_ns == 0)
 		histogram->zero++;
 	else
@@ -167,7 +177,7 @@ void
 histogram_merge(struct histogram *into, const struct histogram *from)
 {
 	into->count += from->count;
-	into->sum_ns += from->sum_ns;
+	into->sum_ns = histogram_sum_ns(into->sum_ns, from->sum_ns);
 	into->zero += from->zero;
 	for (int i = from->low; i <= from->high; i++) {
 		if (from->buckets[i] != 0)

@@ -38,6 +38,10 @@ int histogram_index(int64_t value_ns);
  * down, so that value <= bound says what the real bound says. */
 int64_t histogram_bound_ns(int index);
 
+/* The sum of two durations or sums of such; the largest number if it is larger
+ * than that, so that a sum never sinks. */
+int64_t histogram_sum_ns(int64_t left_ns, int64_t right_ns);
+
 void histogram_init(struct histogram *histogram);
 
 /* Empties one that was initialised; cheaper when few buckets were used. */

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "store/histogram.h"
 #include "store/totals_writer.h"
 
 #define MS INT64_C(1000000)
@@ -110,7 +111,7 @@ histogram_total_observe(struct histogram_total *total, int64_t value_ns)
 	while (bucket < TOTALS_BUCKETS && value_ns > totals_bounds_ns[bucket])
 		bucket++;
 	total->count++;
-	total->sum_ns += value_ns;
+	total->sum_ns = histogram_sum_ns(total->sum_ns, value_ns);
 	total->buckets[bucket]++;
 }
 
@@ -119,7 +120,7 @@ histogram_total_add(
     struct histogram_total *into, const struct histogram_total *from)
 {
 	into->count += from->count;
-	into->sum_ns += from->sum_ns;
+	into->sum_ns = histogram_sum_ns(into->sum_ns, from->sum_ns);
 	for (unsigned i = 0; i <= TOTALS_BUCKETS; i++)
 		into->buckets[i] += from->buckets[i];
 }
