@@ -221,7 +221,7 @@ class Session:
 class Server:
     """Listens as soon as it exists. `path` makes it a unix socket's."""
 
-    def __init__(self, script=None, path=None, port=0):
+    def __init__(self, script=None, path=None, host="127.0.0.1"):
         self.script = script or Script()
         self.sessions = []
         if path:
@@ -232,7 +232,7 @@ class Server:
         else:
             self.socket = socket.socket()
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            self.socket.bind(("127.0.0.1", port))
+            self.socket.bind((host, 0))
             self.address = self.socket.getsockname()
         self.socket.listen(128)
         self._wake, self._woken = os.pipe()
