@@ -245,13 +245,16 @@ database_checkpoint(struct database *database, bool truncate)
 	int mode =
 	    truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE;
 	int pages = 0, copied = 0;
+	int64_t version;
 	int code;
 
+	/* A connection that has not read yet has no log to copy. */
+	database_read_integer(database, "PRAGMA schema_version", &version);
 	sqlite3_busy_timeout(database->handle, CHECKPOINT_TIMEOUT_MS);
 	code = sqlite3_wal_checkpoint_v2(
 	    database->handle, "main", mode, &pages, &copied);
 	sqlite3_busy_timeout(database->handle, BUSY_TIMEOUT_MS);
-	return code == SQLITE_OK && copied == pages ? 0 : -1;
+	return code == SQLITE_OK && pages >= 0 && copied == pages ? 0 : -1;
 }
 
 int

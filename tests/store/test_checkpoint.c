@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The write-ahead logs stay bounded while much is written, are emptied when
+ * nothing is, and readers see whole batches meanwhile.
+ */
+#include "tests/store/store_fixture.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "store/checkpoint.h"
+
+static off_t
+size_of(struct fixture *fixture, const char *name)
+{
+	char path[FIXTURE_PATH_SIZE];
+	struct stat status;
+
+	fixture_path(fixture, name, path);
+	return stat(path, &status) == 0 ? status.st_size : -1;
+}
+
+/* Writes batches of large messages. */
+static void
+write_batch(struct fixture *fixture, uint64_t batch)
+{
+	static char helo[60000];
+	struct fixture_message message;
+	struct message_key key;
+	struct day_file *file;
+
+	memset(helo, 'x', sizeof(helo) - 1);
+	for (uint64_t i = 0; i < 20; i++) {
+		uint64_t number = batch * 20 + i;
+
+		fixture_fill_message(&message, number);
+		snprintf(helo, 30, "%029llu", (unsigned long long)number);
+		helo[29] = 'x';
+		message.event.helo = helo;
+		file = store_file(
+		    fixture->store, message.event.mail_at.wall_ns, NULL);
+		assert_non_null(file);
+		assert_int_equal(
+		    store_add_message(file, &message.event, &fixture_segment,
+			message.states, &key, NULL),
+		    0);
+	}
+	fixture_must_commit(fixture, batch + 1);
+}
+
+static void
+the_log_is_begun_anew_while_much_is_written(void **state)
+{
+	struct fixture *fixture = *state;
+	off_t largest = 0, size;
+
+	/* 300 MB, were it never copied. */
+	for (uint64_t batch = 0; batch < 250; batch++) {
+		write_batch(fixture, batch);
+		size = size_of(fixture, "day-20261130.db-wal");
+		if (size > largest)
+			largest = size;
+		/* Let the thread have the disk, as a real ingest would. */
+		if (size > 64 << 20)
+			usleep(20000);
+	}
+	print_message("# largest log: %ld MB\n", (long)(largest >> 20));
+	assert_true(largest < 160 << 20);
+	assert_true(size_of(fixture, "day-20261130.db") > 100 << 20);
+}
+
+static void
+closing_empties_the_log_and_leaves_it(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture_add_both(fixture, 1);
+	fixture_must_commit(fixture, 1);
+	assert_true(size_of(fixture, "day-20261130.db-wal") > 0);
+	fixture_close(fixture);
+	assert_int_equal(size_of(fixture, "day-20261130.db-wal"), 0);
+	assert_true(size_of(fixture, "day-20261130.db-shm") > 0);
+	assert_int_equal(size_of(fixture, "control.db-wal"), 0);
+}
+
+static void
+an_idle_log_is_emptied_while_a_reader_has_the_file(void **state)
+{
+	struct fixture *fixture = *state;
+	struct fixture_message message;
+	struct message_record *records;
+	int waited_ms = 0;
+
+	fixture_add_both(fixture, 1);
+	fixture_must_commit(fixture, 1);
+	fixture_fill_message(&message, 1);
+	assert_int_equal(fixture_find(fixture, message.queue_id, &records), 1);
+	while (
+	    size_of(fixture, "day-20261130.db-wal") != 0 && waited_ms < 40000) {
+		usleep(50000);
+		waited_ms += 50;
+	}
+	assert_int_equal(size_of(fixture, "day-20261130.db-wal"), 0);
+	assert_int_equal(fixture_find(fixture, message.queue_id, &records), 1);
+	fixture_add_both(fixture, 2);
+	fixture_must_commit(fixture, 2);
+	fixture_fill_message(&message, 2);
+	assert_int_equal(fixture_find(fixture, message.queue_id, &records), 1);
+}
+
+struct watcher {
+	struct fixture *fixture;
+	atomic_bool stop;
+	unsigned long looks, partial, errors;
+};
+
+/* A message and its delivery are written in one batch: whoever sees the one
+ * sees the other. */
+static void *
+watch(void *argument)
+{
+	struct watcher *watcher = argument;
+	struct reason reason;
+	struct store_reader *reader =
+	    store_reader_open(watcher->fixture->directory, &reason);
+	struct arena *arena = arena_new(64 << 20);
+	struct fixture_message message;
+	struct message_record *records;
+	uint64_t number = 0;
+
+	while (!atomic_load(&watcher->stop)) {
+		long count;
+
+		fixture_fill_message(&message, number);
+		arena_reset(arena);
+		count = store_find(
+		    reader, message.queue_id, 10, arena, &records, &reason);
+		watcher->looks++;
+		if (count < 0)
+			watcher->errors++;
+		if (count == 1 && records->leg_count != 1)
+			watcher->partial++;
+		if (count == 1)
+			number++;
+	}
+	arena_free(&arena);
+	store_reader_free(&reader);
+	return NULL;
+}
+
+static void
+readers_see_whole_batches_while_they_are_written(void **state)
+{
+	struct fixture *fixture = *state;
+	struct watcher watcher = {.fixture = fixture};
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, watch, &watcher), 0);
+	for (uint64_t number = 0; number < 1500; number++) {
+		fixture_add_both(fixture, number);
+		if (number % 10 == 9)
+			fixture_must_commit(fixture, number);
+	}
+	fixture_must_commit(fixture, 1500);
+	atomic_store(&watcher.stop, true);
+	pthread_join(thread, NULL);
+	print_message("# %lu looks\n", watcher.looks);
+	assert_int_equal(watcher.errors, 0);
+	assert_int_equal(watcher.partial, 0);
+	assert_true(watcher.looks > 10);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name)                                                             \
+	cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+	    TEST(the_log_is_begun_anew_while_much_is_written),
+	    TEST(closing_empties_the_log_and_leaves_it),
+	    TEST(an_idle_log_is_emptied_while_a_reader_has_the_file),
+	    TEST(readers_see_whole_batches_while_they_are_written),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
