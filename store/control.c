@@ -99,7 +99,7 @@ control_raise(struct control *control, const struct source_position *positions,
 		positions_raise(&control->bounds, positions[i].source,
 		    positions[i].position);
 		position_write(database, SQL_BOUND_WRITE, positions[i].source,
-		    positions[i].position);
+		    control_bound(control, positions[i].source));
 	}
 	database_commit(database);
 	if (database_check(database, &reason) != 0) {

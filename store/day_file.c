@@ -266,9 +266,13 @@ day_file_commit(struct day_file *file, const struct source_position *positions,
 
 	write_undecided(file);
 	day_totals_write(file->totals, &file->tables);
+	/* A batch that is read again after a crash may end before the one that
+	 * was committed then; the file has what was beyond it all the same. */
 	for (size_t i = 0; i < count; i++)
 		position_write(database, SQL_POSITION_WRITE,
-		    positions[i].source, positions[i].position);
+		    positions[i].source,
+		    positions_further(&file->positions, positions[i].source,
+			positions[i].position));
 	database_commit(database);
 	if (database_check(database, reason) != 0)
 		return -1;

@@ -29,6 +29,15 @@ positions_get(const struct positions *positions, const char *source)
 	return found != NULL ? found->position : (struct journal_position){0};
 }
 
+struct journal_position
+positions_further(const struct positions *positions, const char *source,
+    struct journal_position position)
+{
+	struct journal_position known = positions_get(positions, source);
+
+	return journal_position_compare(known, position) > 0 ? known : position;
+}
+
 void
 positions_raise(struct positions *positions, const char *source,
     struct journal_position position)

@@ -39,6 +39,10 @@ void positions_read(
 void position_write(struct database *database, unsigned write,
     const char *source, struct journal_position position);
 
+/* The position of `source`, or `position` if that is further. */
+struct journal_position positions_further(const struct positions *positions,
+    const char *source, struct journal_position position);
+
 /* Makes it an empty list. */
 void positions_clear(struct positions *positions);
 

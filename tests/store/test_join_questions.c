@@ -365,6 +365,26 @@ lower_bounds_and_positions_are_each_sources_own(void **state)
 	    day_file_has(file, "log", (struct journal_position){0, 1}));
 }
 
+static void
+a_batch_that_ends_earlier_takes_no_position_back(void **state)
+{
+	struct fixture *fixture = *state;
+	struct fixture_message message;
+	struct day_file *file;
+
+	add_message(fixture, 1, &message);
+	fixture_must_commit(fixture, 9);
+	fixture_reopen(fixture);
+	add_message(fixture, 2, &message);
+	fixture_must_commit(fixture, 4);
+	fixture_reopen(fixture);
+	file = store_file(fixture->store, fixture_message_ns(1), NULL);
+	assert_true(
+	    day_file_has(file, SOURCE, (struct journal_position){1, 9}));
+	assert_true(store_is_replay(
+	    fixture->store, SOURCE, (struct journal_position){1, 9}));
+}
+
 int
 main(void)
 {
@@ -380,6 +400,7 @@ main(void)
 	    TEST(nothing_of_a_rolled_back_batch_is_left),
 	    TEST(a_message_as_old_as_its_file_is_found_and_written),
 	    TEST(lower_bounds_and_positions_are_each_sources_own),
+	    TEST(a_batch_that_ends_earlier_takes_no_position_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
