@@ -183,9 +183,9 @@ what_was_not_committed_is_read_again(void **state)
 	script_free(&script);
 }
 
-/* A child that commits after every few events, in order. */
+/* A child that commits after every few events, each time other ones. */
 static pid_t
-start_child(struct world *world, const struct script *script)
+start_child(struct world *world, const struct script *script, uint32_t seed)
 {
 	pid_t child = fork();
 
@@ -196,7 +196,7 @@ start_child(struct world *world, const struct script *script)
 		if (world_is_past(world, &script->steps[i]))
 			continue;
 		world_apply(world, &script->steps[i]);
-		if (i % 9 == 8)
+		if (random_below(&seed, 9) == 0)
 			world_commit(world);
 	}
 	world_commit(world);
@@ -218,7 +218,7 @@ killed_between_any_two_commits_nothing_counts_twice(void **state)
 	world_begin(&world);
 	world_close(&world);
 	while (status != 0) {
-		pid_t child = start_child(&world, &script);
+		pid_t child = start_child(&world, &script, kills);
 
 		usleep(2000 + random_below(&seed, 15000));
 		if (kills < 200)
