@@ -20,7 +20,7 @@
 #include "store/hash.h"
 #include "store/schema.h"
 
-#define SLOTS 4096
+#define SLOTS 16384
 #define SLOT_STRING_MAX 200
 
 struct slot {

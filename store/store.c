@@ -52,16 +52,21 @@ today(void)
 	return clock_day(clock_stamp().wall_ns);
 }
 
+/* Days that may be written: from the oldest whose messages may still be in the
+ * queue, to tomorrow for clocks that are ahead. */
+static int64_t
+oldest_writable(const struct store *store)
+{
+	return today() - 1 -
+	       (store->queue_lifetime_ns + CLOCK_NS_PER_DAY - 1) /
+		   CLOCK_NS_PER_DAY;
+}
+
 bool
 store_day_is_writable(const struct store *store, int64_t day)
 {
-	int64_t now = today();
-	int64_t lifetime_days =
-	    (store->queue_lifetime_ns + CLOCK_NS_PER_DAY - 1) /
-	    CLOCK_NS_PER_DAY;
-
 	return day == LAYOUT_ODD ||
-	       (day >= now - lifetime_days - 1 && day <= now + 1);
+	       (day >= oldest_writable(store) && day <= today() + 1);
 }
 
 /* Takes the one writer's place. */
@@ -87,8 +92,28 @@ lock_directory(struct store *store, struct reason *reason)
 	return result;
 }
 
-/* Adds the totals of all files there are, keeping open those that may be
- * written. */
+/* Adds a file's totals to the sums, and what it was written up to. */
+static int
+sum_up(struct store *store, struct day_file *file, struct reason *reason)
+{
+	int opened = day_file_open(file, false, store->totals, reason);
+
+	positions_raise_all(&store->highest, &file->positions);
+	return opened < 0 ? -1 : 0;
+}
+
+/* One that is past writing: only what it sums up to matters. */
+static int
+sum_up_old(struct store *store, int64_t day, struct reason *reason)
+{
+	struct day_file *file =
+	    day_file_new(store->directory, day, totals_names(store->totals));
+	int result = sum_up(store, file, reason);
+
+	day_file_free(&file);
+	return result;
+}
+
 static int
 open_files(struct store *store, struct reason *reason)
 {
@@ -96,16 +121,35 @@ open_files(struct store *store, struct reason *reason)
 	long count = layout_list(store->directory, &days, reason);
 	int result = count < 0 ? -1 : 0;
 
-	for (long i = 0; i < count && result >= 0; i++) {
-		struct day_file *file = store_day(store, days[i]);
-
-		result = day_file_open(file, false, store->totals, reason);
-		positions_raise_all(&store->highest, &file->positions);
-		if (!store_day_is_writable(store, days[i]))
-			day_file_close(file);
+	for (long i = 0; i < count && result == 0; i++) {
+		if (store_day_is_writable(store, days[i]))
+			result =
+			    sum_up(store, store_day(store, days[i]), reason);
+		else
+			result = sum_up_old(store, days[i], reason);
 	}
 	free(days);
-	return result < 0 ? -1 : 0;
+	return result;
+}
+
+/* Files and bytes of those past writing. */
+static void
+measure_old(struct store *store)
+{
+	int64_t *days = NULL;
+	long count = layout_list(store->directory, &days, NULL);
+
+	store->old_files = store->old_bytes = 0;
+	for (long i = 0; i < count; i++) {
+		char *path = layout_day_path(store->directory, days[i]);
+
+		if (!store_day_is_writable(store, days[i])) {
+			store->old_files++;
+			store->old_bytes += layout_bytes(path);
+		}
+		free(path);
+	}
+	free(days);
 }
 
 struct store *
@@ -123,6 +167,7 @@ store_open(const struct store_settings *settings, struct totals *totals,
 	store->control = control_open(store->directory, reason);
 	if (store->control == NULL || open_files(store, reason) != 0)
 		goto fail;
+	measure_old(store);
 	store->checkpoint = checkpoint_start(reason);
 	if (store->checkpoint == NULL)
 		goto fail;
@@ -175,6 +220,7 @@ look_at_window(struct store *store)
 	if (today() == store->today)
 		return;
 	store->today = today();
+	measure_old(store);
 	for (size_t i = 0; i < store->file_count; i++) {
 		struct day_file *file = store->files[i];
 
@@ -196,27 +242,32 @@ store_file(struct store *store, int64_t wall_ns, struct reason *reason)
 	return day_file_begin(file, true, reason) == 0 ? file : NULL;
 }
 
+/* Opens one of them, if it is there, and adds it to the list. */
+static int
+list_file(struct store *store, int64_t day, struct day_file **files,
+    long *count, struct reason *reason)
+{
+	struct day_file *file = store_day(store, day);
+	int opened = day_file_open(file, false, NULL, reason);
+
+	if (opened == 1 && *count < STORE_WRITABLE_MAX)
+		files[(*count)++] = file;
+	return opened < 0 ? -1 : 0;
+}
+
 long
 store_writable_files(struct store *store,
     struct day_file *files_r[STORE_WRITABLE_MAX], struct reason *reason)
 {
-	int64_t *days = NULL;
-	long listed = layout_list(store->directory, &days, reason);
-	long count = listed < 0 ? -1 : 0;
-	int opened;
+	int64_t oldest = oldest_writable(store);
+	long count = 0;
 
-	for (long i = 0; i < listed && count >= 0; i++) {
-		if (!store_day_is_writable(store, days[i]) ||
-		    count == STORE_WRITABLE_MAX)
-			continue;
-		files_r[count] = store_day(store, days[i]);
-		opened = day_file_open(files_r[count], false, NULL, reason);
-		if (opened < 0)
-			count = -1;
-		else
-			count += opened;
+	for (int64_t day = today() + 1; day >= oldest; day--) {
+		if (list_file(store, day, files_r, &count, reason) != 0)
+			return -1;
 	}
-	free(days);
+	if (list_file(store, LAYOUT_ODD, files_r, &count, reason) != 0)
+		return -1;
 	return count;
 }
 
@@ -303,21 +354,19 @@ store_commit(struct store *store, const struct source_position *positions,
 void
 store_figures(struct store *store, struct store_figures *figures_r)
 {
-	int64_t *days = NULL;
-	long count = layout_list(store->directory, &days, NULL);
-
-	*figures_r = (struct store_figures){.commits = store->commits,
+	*figures_r = (struct store_figures){.files = store->old_files,
+	    .bytes = store->old_bytes,
+	    .commits = store->commits,
 	    .longest_commit_ns = store->longest_commit_ns};
-	for (long i = 0; i < count; i++) {
-		char *path = layout_day_path(store->directory, days[i]);
-
-		figures_r->files++;
-		figures_r->bytes += layout_bytes(path);
-		free(path);
-	}
-	free(days);
 	for (size_t i = 0; i < store->file_count; i++) {
-		figures_r->damaged_files += store->files[i]->set_aside;
-		figures_r->replaced_files += store->files[i]->replaced;
+		const struct day_file *file = store->files[i];
+		uint64_t bytes = layout_bytes(file->path);
+
+		figures_r->damaged_files += file->set_aside;
+		figures_r->replaced_files += file->replaced;
+		if (!store_day_is_writable(store, file->day))
+			continue;
+		figures_r->files += bytes > 0;
+		figures_r->bytes += bytes;
 	}
 }

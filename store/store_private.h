@@ -25,7 +25,8 @@ struct store {
 	/* Objects for every file asked for since the start; few are open. */
 	struct day_file **files;
 	size_t file_count;
-	int64_t today; /* when the window was last looked at */
+	int64_t today;                 /* when the window was last looked at */
+	uint64_t old_files, old_bytes; /* those past writing, as of today */
 	struct positions highest;
 	uint64_t commits;
 	int64_t longest_commit_ns;
@@ -37,9 +38,9 @@ struct day_file *store_day(struct store *store, int64_t day);
 /* Whether the file may still be written, by today's date. */
 bool store_day_is_writable(const struct store *store, int64_t day);
 
-/* The files that may be written and are there, opened, newest first. Returns
- * how many, at most `limit`, or -1 with a reason. */
-#define STORE_WRITABLE_MAX 128
+/* The files that may be written and are there, opened, newest first, odd.db
+ * last. Returns how many, or -1 with a reason. */
+#define STORE_WRITABLE_MAX 128 /* more than the longest queue_lifetime */
 long store_writable_files(struct store *store,
     struct day_file *files_r[STORE_WRITABLE_MAX], struct reason *reason);
 
