@@ -86,6 +86,20 @@ open_sockets(struct reason *reason)
 }
 
 static void
+log_delivery(const struct delivery_event *delivery)
+{
+	char id[UUID_TEXT_SIZE];
+
+	uuid_format(&delivery->id, id);
+	log_debug("id=%s part=%u queue_id=%s session=%llu recipients=%zu "
+		  "ending=%s",
+	    id, delivery->part,
+	    delivery->queue_id != NULL ? delivery->queue_id : "",
+	    (unsigned long long)delivery->session, delivery->recipient_count,
+	    delivery_ending_name(delivery->ending));
+}
+
+static void
 record(void *context, const struct delivery_event *delivery)
 {
 	const struct event event = {
@@ -94,6 +108,8 @@ record(void *context, const struct delivery_event *delivery)
 	};
 
 	journal_writer_append(journal, &event, JOURNAL_SHARE_ALL);
+	if (settings.daemon.log_level >= LOG_LEVEL_DEBUG)
+		log_delivery(delivery);
 }
 
 static int

@@ -359,6 +359,34 @@ class GoesPast(unittest.TestCase):
         self.check()
         self.mail.stop()
 
+    def test_killed_after_the_dot(self):
+        """10: a hook killed after the dot: Postfix goes on, and says that this
+        may be a second copy"""
+        go_on = threading.Event()
+        held = Server(type("Held", (Script,), {
+            "content": lambda *_: [go_on, CLOSE]})())
+        self.addCleanup(held.close)
+        self.addCleanup(go_on.set)
+        hook = self.hook(held.endpoint)
+        self.start(hook.address)
+        self.send()
+        held.wait_for_content()
+        hook.kill()
+        self.check()
+        self.mail.wait_for_log("may be sent more than once")
+
+    def test_refused_for_now(self):
+        """8: a 4xx for a recipient is asked for again past the hook"""
+        class Full(Script):
+            def final(self, session, address):
+                return b"452 4.2.2 Full\r\n"
+        full = Server(Full())
+        self.addCleanup(full.close)
+        self.start(self.hook(full.endpoint).address)
+        self.send()
+        self.check()
+        self.mail.wait_for_log("said: 452 4.2.2 Full")
+
     def test_killed_in_a_kept_connection(self):
         """10: a hook killed before the dot of a second message on a connection
         that lmtp(8) had kept"""
