@@ -94,6 +94,7 @@ BEHAVIOURS = {
     "no enhanced codes": script(content=b"250 Saved\r\n" * 3
                                 + b"450 full\r\n" * 3),
     "closes at QUIT": script(quit=CLOSE),
+    "silent at QUIT": script(quit=SILENT),
     "silent at greeting": script(greeting=SILENT),
     "silent at MAIL": script(mail=SILENT),
     "silent after the dot": script(content=SILENT),
@@ -250,6 +251,25 @@ class SameFate(unittest.TestCase):
                 if t.content is not None]
 
 
+class Holding:
+    """A server that answers all verbs but one, at which the hook before it is
+    to get a signal."""
+
+    def __init__(self, verb, number):
+        self.domain = f"{verb}{number}.test"
+        self.signal = number
+        self.reached, self.go_on = threading.Event(), threading.Event()
+        self.server = Server(type("Held", (Script,), {verb: self.hold})())
+
+    def hold(self, *_):
+        self.reached.set()
+        return [self.go_on, CLOSE]
+
+    def close(self):
+        self.go_on.set()
+        self.server.close()
+
+
 class GoesPast(unittest.TestCase):
     """Through the transport that packaging ships."""
 
@@ -327,37 +347,28 @@ class GoesPast(unittest.TestCase):
         self.send()
         self.check()
 
-    def test_killed_before_the_dot(self):
-        """10: a hook killed before the dot, at each verb"""
-        for verb in ("lhlo", "mail", "rcpt", "data"):
-            with self.subTest(verb):
-                self.killed_at(verb, signal.SIGKILL)
-
-    def test_stopped_before_the_dot(self):
-        """13: a hook that gets SIGTERM before the dot, at each verb"""
-        for verb in ("lhlo", "mail", "rcpt", "data"):
-            with self.subTest(verb):
-                self.killed_at(verb, signal.SIGTERM)
-
-    def killed_at(self, verb, number):
-        reached, go_on = threading.Event(), threading.Event()
-
-        def hold(_, *arguments):
-            reached.set()
-            return [go_on, CLOSE]
-        held = Server(type("Held", (Script,), {verb: hold})())
-        self.addCleanup(held.close)
-        self.addCleanup(go_on.set)
-        self.server = Server()
-        self.addCleanup(self.server.close)
-        hook = self.hook(held.endpoint)
-        self.start(hook.address)
-        self.send()
-        self.assertTrue(reached.wait(30))
-        hook.signal(number)
-        hook.wait()
-        self.check()
-        self.mail.stop()
+    def test_ended_before_the_dot(self):
+        """10, 13: a hook that gets SIGKILL or SIGTERM before the dot"""
+        held = [Holding(verb, number)
+                for verb in ("lhlo", "mail", "rcpt", "data")
+                for number in (signal.SIGKILL, signal.SIGTERM)]
+        routes = Routes()
+        for one in held:
+            self.addCleanup(one.close)
+            one.hook = self.hook(one.server.endpoint)
+            routes.add(one.domain, one.hook.address, self.server.address,
+                       transport="postlag-lmtp")
+        self.mail = routes.mail_system()
+        self.addCleanup(self.mail.stop)
+        self.mail.start()
+        for one in held:
+            with self.subTest(one.domain):
+                self.mail.send("s@client.test", [f"u@{one.domain}"])
+                self.assertTrue(one.reached.wait(30))
+                one.hook.signal(one.signal)
+                one.hook.wait()
+                self.mail.wait_for_log(f"to=<u@{one.domain}>", "status=sent")
+        self.check(len(held))
 
     def test_killed_after_the_dot(self):
         """10: a hook killed after the dot: Postfix goes on, and says that this
