@@ -28,6 +28,13 @@ static char piece[DIALOGUE_PIECE_BYTES];
 /* For a client that got its last reply to close its side. */
 #define LINGER_NS (2 * CLOCK_NS_PER_SECOND)
 
+static const char *const wait_names[] = {
+    [DIALOGUE_WAITS_FOR_CLIENT] = "client",
+    [DIALOGUE_WAITS_FOR_GREETING] = "greeting",
+    [DIALOGUE_WAITS_FOR_REPLY] = "reply",
+    [DIALOGUE_WAITS_FOR_FINAL_REPLY] = "final_reply",
+};
+
 struct side {
 	int fd; /* -1: closed */
 	struct event readable;
@@ -41,6 +48,7 @@ struct side {
 
 struct connection {
 	LIST_ENTRY(connection) entry;
+	uint64_t session;
 	struct connection_set *set;
 	struct dialogue *dialogue;
 	struct side sides[DIALOGUE_SIDES];
@@ -298,7 +306,8 @@ client_writable(evutil_socket_t fd, short what, void *argument)
 static void
 backend_unreachable(struct connection *connection, int error, struct stamp at)
 {
-	log_warn("backend=%s reason=%s",
+	log_warn("session=%llu backend=%s reason=%s",
+	    (unsigned long long)connection->session,
 	    connection->set->settings->dialogue.backend, strerror(error));
 	dialogue_lost(connection->dialogue, DIALOGUE_BACKEND, at);
 }
@@ -337,7 +346,9 @@ timer_fired(evutil_socket_t fd, short what, void *argument)
 		connection_free(connection);
 		return;
 	}
-	log_debug("timeout=%d", (int)connection->waits_for);
+	log_info("session=%llu waited_for=%s reason=timed out",
+	    (unsigned long long)connection->session,
+	    wait_names[connection->waits_for]);
 	dialogue_timed_out(connection->dialogue, at);
 	settle(connection, at);
 }
@@ -397,6 +408,7 @@ connection_open(struct connection_set *set, int fd)
 		return;
 	}
 	connection->set = set;
+	connection->session = set->sessions;
 	connection->waits_for = DIALOGUE_WAITS_FOR_GREETING;
 	connection->waits_since_ns = at.monotonic_ns;
 	connection->sides[DIALOGUE_BACKEND].fd = -1;
