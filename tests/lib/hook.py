@@ -9,7 +9,7 @@
 
 import os
 
-from journal_file import read_events
+from journal import Journal
 from programs import Program
 from waiting import PrivateDirectory, free_port, wait_until
 
@@ -34,9 +34,7 @@ class Hook(Program):
 
     def deliveries(self):
         """Delivery events recorded so far, in order."""
-        return [event["delivery"]
-                for event in read_events(f"{self.journal}/lmtp")
-                if event["delivery"]]
+        return Journal(self.journal, "lmtp").deliveries()
 
     def wait_for_deliveries(self, count):
         return wait_until(
@@ -48,17 +46,9 @@ class Hook(Program):
         self.private.remove()
 
 
-ENDINGS = ["none", "completed", "reset", "client_lost", "backend_lost",
-           "timed_out", "stopped"]
-
-
-def ending(delivery):
-    return ENDINGS[delivery["ending"]]
-
-
 def codes(delivery):
     """[(address, envelope code, final code)] of a delivery event."""
-    return [(recipient["address"].decode(),
+    return [(recipient["address"],
              (recipient["envelope"] or {}).get("code", 0),
              (recipient["final"] or {}).get("code", 0))
             for recipient in delivery["recipients"]]

@@ -24,6 +24,10 @@ HEADER = struct.Struct("<III")
 
 PHASES = ["none", "connect", "helo", "mail", "rcpt", "data", "content", "eom"]
 ENDINGS = ["none", "accepted", "aborted", "closed"]
+DELIVERY_PHASES = ["none", "connect", "lhlo", "mail", "rcpt", "data",
+                   "content_end"]
+DELIVERY_ENDINGS = ["none", "completed", "reset", "client_lost",
+                    "backend_lost", "timed_out", "stopped"]
 
 SCALARS = {"uint32", "uint64", "bool", "sfixed64", "fixed64", "bytes",
            "string"}
@@ -120,6 +124,9 @@ def _decode(message, data):
     if message == "Message":
         result["phase"] = PHASES[result["phase"]]
         result["ending"] = ENDINGS[result["ending"]]
+    elif message == "Delivery":
+        result["phase"] = DELIVERY_PHASES[result["phase"]]
+        result["ending"] = DELIVERY_ENDINGS[result["ending"]]
     return result
 
 

@@ -10,8 +10,8 @@ import threading
 import unittest
 
 import tap
-from hook import Hook, codes, ending
-from journal_file import read_events
+from hook import Hook, codes
+from journal import Journal
 from lmtp_client import Client, Lost
 from lmtp_server import Script, Server
 from stack import SmallDisk
@@ -89,7 +89,7 @@ class Stop(Case):
         self.assertEqual(self.hook.stop(), 0)
         self.assertEqual(client.rest(), b"")
         delivery, = self.hook.deliveries()
-        self.assertEqual(ending(delivery), "stopped")
+        self.assertEqual(delivery["ending"], "stopped")
 
     def test_after_the_dot(self):
         """13: SIGTERM: after the dot the replies are waited for"""
@@ -108,7 +108,7 @@ class Stop(Case):
                              b"250 2.0.0 <b@y.test> Saved\r\n" + GOODBYE)
             client.close()
         self.assertEqual(self.hook.wait(), 0)
-        self.assertEqual([ending(d) for d in self.hook.deliveries()],
+        self.assertEqual([d["ending"] for d in self.hook.deliveries()],
                          ["completed"] * 2)
 
     def test_drain_timeout(self):
@@ -120,7 +120,7 @@ class Stop(Case):
         self.assertEqual(self.hook.stop(), 0)
         self.assertEqual(client.rest(), b"")
         delivery, = self.hook.deliveries()
-        self.assertEqual(ending(delivery), "stopped")
+        self.assertEqual(delivery["ending"], "stopped")
         self.assertEqual(codes(delivery), [("b@y.test", 250, 0)])
         script.go_on.set()
 
@@ -158,7 +158,7 @@ class Stop(Case):
                  if t.content is not None]
         self.assertEqual(sorted(answered), sorted(taken))
         recorded = [codes(d)[0][0] for d in self.hook.deliveries()
-                    if ending(d) == "completed"]
+                    if d["ending"] == "completed"]
         self.assertEqual(sorted(recorded), sorted(taken))
 
     def test_twice(self):
@@ -287,23 +287,20 @@ class FullDisk(Case):
 
         def recovered():
             deliver(1)
-            return len(self.beats(hook)) > 0
+            return self.told(hook) > 0
         wait_until(recovered, "drops in a heartbeat")
         recorded = len(hook.deliveries())
         delivered = len(server.transactions)
         self.assertGreater(recorded, 5)
-        wait_until(lambda: sum(self.beats(hook)) == delivered - recorded,
+        wait_until(lambda: self.told(hook) == delivered - recorded,
                    "every drop to be told")
         self.assertEqual(hook.stop(), 0)
 
     @staticmethod
-    def beats(hook):
-        """What the heartbeats tell of dropped events."""
-        dropped = 2  # PRODUCER_EVENTS_DROPPED_ERROR
-        return [count["increase"]
-                for event in read_events(f"{hook.journal}/lmtp")
-                for count in (event["heartbeat"] or {}).get("counts", [])
-                if count["counter"] == dropped]
+    def told(hook):
+        """Drops that the heartbeats tell of."""
+        counters = Journal(hook.journal, "lmtp").counters()
+        return counters["events_dropped_error"]
 
 
 if __name__ == "__main__":
