@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """CPU a message of postlag-lmtp against a proxy that only pumps bytes.
 
-    make bench-programs && PYTHONPATH=tests/lib python3 tests/bench/bench_lmtp.py
+    make bench-programs
+    PYTHONPATH=tests/lib python3 tests/bench/bench_lmtp.py
 
 Both stand in turns between the same client and smtp-sink; what is printed are
 medians over the rounds. The client pipelines as Postfix's lmtp(8) does; the
@@ -36,7 +37,7 @@ HEADER = b"".join(f"{name}: {value}\r\n".encode() for name, value in [
 
 
 def content_of(size):
-    line = b"The quick brown fox jumps. Over the lazy dog, and so on, and on.\r\n"
+    line = b"A line of some words, as they are in mail. With a dot or two.\r\n"
     body = line * (max(size - len(HEADER), 0) // len(line))
     return HEADER + b"\r\n" + body + b".\r\n"
 

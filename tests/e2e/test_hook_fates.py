@@ -102,7 +102,8 @@ BEHAVIOURS = {
 
 RECIPIENTS = 6
 
-MESSAGE = b"Date: Mon, 30 Nov 2026 07:47:42 +0000\r\nMessage-ID: <f@x.test>\r\n" \
+MESSAGE = b"Date: Mon, 30 Nov 2026 07:47:42 +0000\r\n" \
+          b"Message-ID: <f@x.test>\r\n" \
           b"From: <s@client.test>\r\n\r\n.hello\r\n\r\nbye\r\n"
 
 # Longer than the hook's, which come first, as they do with the defaults.
