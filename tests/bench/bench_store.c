@@ -474,11 +474,14 @@ report(const char *name, const struct result *result)
 int
 main(int argc, char **argv)
 {
-	char root[] = "/tmp/bench_store.XXXXXX", path[64];
+	const char *parent = getenv("TMPDIR");
+	char root[400], path[500];
 	long rounds = argc > 2 ? atol(argv[2]) : 3;
 
 	if (argc > 1)
 		message_count = atol(argv[1]);
+	snprintf(root, sizeof(root), "%s/bench_store.XXXXXX",
+	    parent != NULL ? parent : "/tmp");
 	if (message_count <= 0 || mkdtemp(root) == NULL)
 		die("usage: bench_store [MESSAGES [ROUNDS]]");
 	clock_set_source(clock_at_noon);
