@@ -12,7 +12,7 @@ from journal import Journal
 from stack import Stack
 
 LONG = bool(os.environ.get("POSTLAG_LONG"))
-MESSAGES = 30000 if LONG else 3000
+MESSAGES = 10000 if LONG else 3000
 RECIPIENTS = range(1, 21)
 
 SMTP_PHASES = ("connect_to_helo", "helo_to_mail", "mail_to_rcpt",
