@@ -36,6 +36,7 @@ message_ending_name(enum message_ending ending)
 	    [MESSAGE_ENDING_ACCEPTED] = "accepted",
 	    [MESSAGE_ENDING_ABORTED] = "aborted",
 	    [MESSAGE_ENDING_CLOSED] = "closed",
+	    [MESSAGE_ENDING_LOGGED] = "logged",
 	};
 
 	return name_of(names, MESSAGE_ENDINGS, ending);

@@ -43,6 +43,8 @@ enum message_ending {
 	MESSAGE_ENDING_ABORTED,
 	/* The session closed without an abort. */
 	MESSAGE_ENDING_CLOSED,
+	/* Not seen by the milter; Postfix's log and the hook tell of it. */
+	MESSAGE_ENDING_LOGGED,
 	MESSAGE_ENDINGS
 };
 

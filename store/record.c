@@ -8,6 +8,30 @@ static const char *const recipient_states[RECIPIENT_STATES] = {
     [RECIPIENT_BOUNCED] = "bounced",
     [RECIPIENT_REJECTED] = "rejected",
     [RECIPIENT_ABORTED] = "aborted",
+    [RECIPIENT_DEFERRED] = "deferred",
+    [RECIPIENT_HELD] = "held",
+    [RECIPIENT_RELAYED] = "relayed",
+    [RECIPIENT_HANDED_OFF] = "handed_off",
+    [RECIPIENT_EXPIRED] = "expired",
+    [RECIPIENT_DISCARDED] = "discarded",
+    [RECIPIENT_DELETED] = "deleted",
+    [RECIPIENT_GHOST] = "ghost",
+    [RECIPIENT_LOST] = "lost",
+    [RECIPIENT_UNKNOWN] = "unknown",
+    [RECIPIENT_EXPANDED] = "expanded",
+    [RECIPIENT_MERGED] = "merged",
+};
+
+static const char *const fate_reasons[FATE_REASONS] = {
+    [FATE_REASON_NONE] = "none",
+    [FATE_REASON_REDIRECTED] = "redirected",
+    [FATE_REASON_DUPLICATE] = "duplicate",
+    [FATE_REASON_LOG_GAP] = "log_gap",
+    [FATE_REASON_BULK_DELETE] = "bulk_delete",
+    [FATE_REASON_CORRUPT] = "corrupt",
+    [FATE_REASON_REFUSED] = "refused",
+    [FATE_REASON_NEVER_QUEUED] = "never_queued",
+    [FATE_REASON_ACKNOWLEDGED] = "acknowledged",
 };
 
 static const char *const leg_states[LEG_STATES] = {
@@ -23,6 +47,13 @@ recipient_state_name(enum recipient_state state)
 {
 	return (unsigned)state < RECIPIENT_STATES ? recipient_states[state]
 						  : "unknown";
+}
+
+const char *
+fate_reason_name(enum fate_reason reason)
+{
+	return (unsigned)reason < FATE_REASONS ? fate_reasons[reason]
+					       : "unknown";
 }
 
 const char *

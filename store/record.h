@@ -17,13 +17,42 @@
 #include <stdint.h>
 
 enum recipient_state {
-	RECIPIENT_IN_FLIGHT, /* accepted, no final outcome known */
-	RECIPIENT_DELIVERED, /* the LMTP server answered 2xx for it */
-	RECIPIENT_BOUNCED,   /* the LMTP server answered 5xx for it */
-	RECIPIENT_REJECTED,  /* Postfix refused RCPT TO: never accepted */
-	RECIPIENT_ABORTED,   /* the transaction ended before end of message */
+	RECIPIENT_IN_FLIGHT,  /* accepted, no final outcome known */
+	RECIPIENT_DELIVERED,  /* the LMTP server answered 2xx for it */
+	RECIPIENT_BOUNCED,    /* the LMTP server answered 5xx for it */
+	RECIPIENT_REJECTED,   /* Postfix refused RCPT TO: never accepted */
+	RECIPIENT_ABORTED,    /* the transaction ended before end of message */
+	RECIPIENT_DEFERRED,   /* in the queue after a failed attempt */
+	RECIPIENT_HELD,       /* in the hold queue */
+	RECIPIENT_RELAYED,    /* another host took it over */
+	RECIPIENT_HANDED_OFF, /* a command or content filter took it over */
+	RECIPIENT_EXPIRED,    /* returned to sender after its time */
+	RECIPIENT_DISCARDED,  /* thrown away as configured */
+	RECIPIENT_DELETED,    /* by an administrator */
+	RECIPIENT_GHOST,      /* let pass by us, never queued by Postfix */
+	RECIPIENT_LOST,     /* gone without a trace, which the log would show */
+	RECIPIENT_UNKNOWN,  /* cannot be decided; the reason says why */
+	RECIPIENT_EXPANDED, /* other recipients continue it (alias) */
+	RECIPIENT_MERGED,   /* Postfix was done with it without a delivery of
+			     * its own: a duplicate, or REDIRECT */
 	RECIPIENT_STATES
 };
+
+/* Why a recipient is in its state, where that is not plain. */
+enum fate_reason {
+	FATE_REASON_NONE,
+	FATE_REASON_REDIRECTED,   /* MERGED: REDIRECT to somebody else */
+	FATE_REASON_DUPLICATE,    /* MERGED: the same mailbox as another */
+	FATE_REASON_LOG_GAP,      /* UNKNOWN: part of the log is missing */
+	FATE_REASON_BULK_DELETE,  /* UNKNOWN: postsuper -d ALL meanwhile */
+	FATE_REASON_CORRUPT,      /* LOST: in the corrupt queue */
+	FATE_REASON_REFUSED,      /* GHOST: refused after our end of message */
+	FATE_REASON_NEVER_QUEUED, /* GHOST: no sign of a queue file */
+	FATE_REASON_ACKNOWLEDGED, /* DELETED: as an operator told us */
+	FATE_REASONS
+};
+
+const char *fate_reason_name(enum fate_reason reason);
 
 const char *recipient_state_name(enum recipient_state state);
 
@@ -46,6 +75,10 @@ struct recipient_record {
 	struct stamp rcpt_at;
 	const char *reject_dsn; /* RECIPIENT_REJECTED */
 	const char *reject_text;
+	enum fate_reason reason;
+	/* The address that Postfix had before aliases, by its log's orig_to;
+	 * NULL: the same. */
+	const char *original;
 	uint32_t attempts; /* LMTP transactions that named it */
 	/* The delivery that decided the state: an index into legs and into that
 	 * leg's recipients; -1 while undecided. */
@@ -61,6 +94,18 @@ struct leg_record {
 	uint8_t boot_id[CLOCK_BOOT_ID_BYTES];
 };
 
+/* One delivery agent's line in Postfix's log. */
+struct attempt_record {
+	int64_t wall_ns;    /* of the line */
+	uint32_t recipient; /* index into the message's recipients */
+	const char *queue_id;
+	const char *agent; /* "lmtp", "smtp", "pipe", ... */
+	const char *relay;
+	const char *dsn;
+	const char *status; /* "sent", "deferred", "bounced", ... */
+	const char *text;   /* between the parentheses */
+};
+
 /*
  * `event.recipients` is not filled: `recipients` has them, with their states. A
  * mail that was delivered without a known message (unstamped, foreign) is a
@@ -74,6 +119,13 @@ struct message_record {
 	size_t recipient_count;
 	struct leg_record *legs; /* in the order they began */
 	size_t leg_count;
+	uint32_t evidence;               /* see exporter/fate.h; opaque here */
+	uint64_t size_bytes;             /* by the log; 0: unknown */
+	struct attempt_record *attempts; /* by the log, in its order */
+	size_t attempt_count;
+	/* Further queue ids it had: postsuper -r, content filters. */
+	const char **queue_ids;
+	size_t queue_id_count;
 };
 
 #endif

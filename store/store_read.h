@@ -23,6 +23,8 @@ struct store;
 struct open_recipient {
 	const char *address;
 	enum recipient_state state;
+	enum fate_reason reason;
+	uint32_t evidence;
 	uint32_t attempts;
 	bool expected;
 	int64_t leg_row; /* the delivery that decided; 0: none */
@@ -35,6 +37,7 @@ struct open_message {
 	const char *instance;
 	const char *queue_id;
 	enum message_ending ending;
+	uint32_t evidence;
 	struct stamp mail_at;
 	struct stamp eom_at;
 	uint8_t boot_id[CLOCK_BOOT_ID_BYTES];
@@ -80,10 +83,10 @@ int store_find_leg(struct store *store, const struct uuid *id,
 int store_read_message(const struct message_key *key, struct arena *arena,
     struct open_message *message_r, struct reason *reason);
 
-/* Calls `each` for every message with a recipient in flight in the writable
- * files: how the join's memory is rebuilt at start. `each` returns 0 to go on;
- * anything else ends the walk and is returned. What it is given lives until it
- * returns. */
+/* Calls `each` for every message with a recipient in flight, deferred or held
+ * in the writable files: how the join's memory is rebuilt at start. `each`
+ * returns 0 to go on; anything else ends the walk and is returned. What it is
+ * given lives until it returns. */
 int store_each_open(struct store *store,
     int (*each)(void *context, const struct open_message *message),
     void *context, struct reason *reason);

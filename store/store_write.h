@@ -29,14 +29,34 @@ int store_add_message(struct day_file *file, const struct message_event *event,
     const struct segment_header *segment, const enum recipient_state *states,
     struct message_key *key_r, struct reason *reason);
 
+/* What the log adds to a message. Set members replace, others are kept. */
+struct message_change {
+	uint32_t evidence;
+	uint64_t size_bytes; /* 0: keep */
+};
+
+int store_change_message(const struct message_key *key,
+    const struct message_change *change, struct reason *reason);
+
+/* A further queue id by which the message is found from now on. */
+int store_add_queue_id(const struct message_key *key, const char *instance,
+    const char *queue_id, struct reason *reason);
+
+/* Adds a line of a delivery agent; attempt->recipient is the number. */
+int store_add_attempt(const struct message_key *key,
+    const struct attempt_record *attempt, struct reason *reason);
+
 /* What the join may say of recipient `number`, which counts from 0 in the order
  * of the envelope, then as added. */
 struct recipient_change {
 	uint32_t number;
 	enum recipient_state state;
+	enum fate_reason reason;
+	uint32_t evidence;
 	uint32_t attempts;
 	int64_t leg_row;       /* the delivery that decided; 0: none */
 	uint32_t leg_position; /* delivery_recipient.position in it */
+	const char *original;  /* orig_to; NULL: keep what is known */
 };
 
 /* Adds a recipient that was not in the envelope, as change->number, which must

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fate: the rules hold for every set of evidence, in whatever order it came. */
+#include "exporter/fate.h"
+
+#include "tests/lib/unit.h"
+
+#define MESSAGE_BITS 16
+#define RECIPIENT_BITS 12
+
+/* What Postfix or the LMTP server has said of the recipient by name. */
+#define NAMED_OUTCOMES                                                         \
+	(EVIDENCE_HOOK_DELIVERED | EVIDENCE_HOOK_REFUSED |                     \
+	    EVIDENCE_LOG_DELIVERED | EVIDENCE_LOG_RELAYED |                    \
+	    EVIDENCE_LOG_HANDED_OFF | EVIDENCE_LOG_DISCARDED |                 \
+	    EVIDENCE_LOG_BOUNCED | EVIDENCE_LOG_EXPANDED)
+
+static enum recipient_state
+state_of(uint32_t message, uint32_t recipient)
+{
+	return fate_of(message, recipient).state;
+}
+
+static void
+usual_lives_have_the_usual_fates(void **state)
+{
+	static const struct {
+		uint32_t message, recipient;
+		struct fate fate;
+	} cases[] = {
+	    {0, EVIDENCE_NAMED, {RECIPIENT_ABORTED, 0}},
+	    {MESSAGE_ACCEPTED, EVIDENCE_NAMED, {RECIPIENT_IN_FLIGHT, 0}},
+	    {MESSAGE_ACCEPTED, EVIDENCE_REFUSED, {RECIPIENT_REJECTED, 0}},
+	    {MESSAGE_QUEUED, 0, {RECIPIENT_IN_FLIGHT, 0}},
+	    {MESSAGE_ACCEPTED | MESSAGE_QUEUED, EVIDENCE_LOG_DEFERRED,
+		{RECIPIENT_DEFERRED, 0}},
+	    {MESSAGE_ACCEPTED | MESSAGE_HELD, 0, {RECIPIENT_HELD, 0}},
+	    {MESSAGE_ACCEPTED | MESSAGE_QUEUED | MESSAGE_REMOVED,
+		EVIDENCE_LOG_DEFERRED | EVIDENCE_HOOK_DELIVERED,
+		{RECIPIENT_DELIVERED, 0}},
+	    {MESSAGE_QUEUED | MESSAGE_REMOVED | MESSAGE_EXPIRED,
+		EVIDENCE_LOG_DEFERRED, {RECIPIENT_EXPIRED, 0}},
+	    {MESSAGE_QUEUED | MESSAGE_REMOVED, EVIDENCE_NAMED,
+		{RECIPIENT_MERGED, FATE_REASON_DUPLICATE}},
+	    {MESSAGE_ACCEPTED | MESSAGE_REFUSED, EVIDENCE_NAMED,
+		{RECIPIENT_GHOST, FATE_REASON_REFUSED}},
+	    {MESSAGE_ACCEPTED | MESSAGE_ABSENT, EVIDENCE_NAMED,
+		{RECIPIENT_GHOST, FATE_REASON_NEVER_QUEUED}},
+	    {MESSAGE_ACCEPTED | MESSAGE_QUEUED | MESSAGE_ABSENT, EVIDENCE_NAMED,
+		{RECIPIENT_LOST, 0}},
+	    {MESSAGE_QUEUED | MESSAGE_ABSENT | MESSAGE_LOG_GAP, EVIDENCE_NAMED,
+		{RECIPIENT_UNKNOWN, FATE_REASON_LOG_GAP}},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct fate fate =
+		    fate_of(cases[i].message, cases[i].recipient);
+
+		assert_int_equal(fate.state, cases[i].fate.state);
+		assert_int_equal(fate.reason, cases[i].fate.reason);
+	}
+}
+
+/* I6: from our end of message alone nothing is ever lost. */
+static void
+lost_needs_a_queue_file_that_is_gone(void **state)
+{
+	for (uint32_t message = 0; message < 1u << MESSAGE_BITS; message++)
+		for (uint32_t bit = 0; bit <= RECIPIENT_BITS; bit++) {
+			uint32_t recipient = (1u << bit) >> 1;
+
+			if (state_of(message, recipient) != RECIPIENT_LOST)
+				continue;
+			assert_true(
+			    message & (MESSAGE_ABSENT | MESSAGE_CORRUPT));
+			assert_false(recipient & NAMED_OUTCOMES);
+			if (message & MESSAGE_CORRUPT)
+				continue;
+			assert_true(
+			    message & (MESSAGE_QUEUED | MESSAGE_SEEN_BY_HOOK |
+					  MESSAGE_IN_QUEUE));
+			assert_false(
+			    message &
+			    (MESSAGE_REMOVED | MESSAGE_DELETED |
+				MESSAGE_EXPIRED | MESSAGE_DISCARDED |
+				MESSAGE_LOG_GAP | MESSAGE_BULK_DELETED));
+		}
+}
+
+/* Case 49: no way back from a delivery, whatever else comes to be known. */
+static void
+delivered_stays_delivered(void **state)
+{
+	for (uint32_t message = 0; message < 1u << MESSAGE_BITS; message++)
+		for (uint32_t bit = 2; bit < RECIPIENT_BITS; bit++)
+			assert_int_equal(
+			    state_of(
+				message, EVIDENCE_HOOK_DELIVERED | 1u << bit),
+			    RECIPIENT_DELIVERED);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(usual_lives_have_the_usual_fates),
+	    cmocka_unit_test(lost_needs_a_queue_file_that_is_gone),
+	    cmocka_unit_test(delivered_stays_delivered),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
