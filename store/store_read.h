@@ -43,6 +43,9 @@ struct open_message {
 	uint8_t boot_id[CLOCK_BOOT_ID_BYTES];
 	struct open_recipient *recipients;
 	size_t recipient_count;
+	/* Those that it got later; the one it began with is not among them. */
+	struct queue_id_claim *queue_ids;
+	size_t queue_id_count;
 };
 
 /* Finds a message by id in the file of the id's day, however old, and in
@@ -51,8 +54,10 @@ struct open_message {
 int store_find_message(struct store *store, const struct uuid *id,
     struct arena *arena, struct open_message *message_r, struct reason *reason);
 
-/* The newest message of `instance` with this queue id whose MAIL FROM is not
- * later than `before_wall_ns`, in the files that may still be written. */
+/* The message that was the last to claim this queue id of `instance` not later
+ * than `before_wall_ns`, in the files that may still be written. The claim on
+ * the id that a message began with is as old as its MAIL FROM (or its id, where
+ * that is not known), on one that it got later as store_add_queue_id() said. */
 struct queue_id_key {
 	const char *instance;
 	const char *queue_id;

@@ -38,11 +38,21 @@ struct message_change {
 int store_change_message(const struct message_key *key,
     const struct message_change *change, struct reason *reason);
 
-/* A further queue id by which the message is found from now on. */
-int store_add_queue_id(const struct message_key *key, const char *instance,
-    const char *queue_id, struct reason *reason);
+/* A further queue id of a message: what bears it from `since_wall_ns` on is
+ * this message, until somebody else claims it. */
+struct queue_id_claim {
+	const char *instance;
+	const char *queue_id;
+	int64_t since_wall_ns;
+};
 
-/* Adds a line of a delivery agent; attempt->recipient is the number. */
+/* From now on the message is found by it, too. One that it has already keeps
+ * its time. */
+int store_add_queue_id(const struct message_key *key,
+    const struct queue_id_claim *claim, struct reason *reason);
+
+/* Adds a line of a delivery agent; attempt->recipient is the number. A queue id
+ * that is the message's own may be left out (NULL). */
 int store_add_attempt(const struct message_key *key,
     const struct attempt_record *attempt, struct reason *reason);
 
