@@ -17,7 +17,7 @@
 /* An event whose recipients are those that Postfix will deliver to. */
 struct folded {
 	struct message_event event;
-	enum recipient_state *states; /* one a recipient */
+	struct recipient_verdict *verdicts; /* one a recipient */
 	size_t accepted;
 };
 
@@ -70,10 +70,10 @@ keep(struct folded *folded, const struct message_recipient *recipient)
 	size_t number = folded->event.recipient_count++;
 
 	folded->event.recipients[number] = *recipient;
-	folded->states[number] = recipient->rejected ? RECIPIENT_REJECTED
-				 : is_accepted(&folded->event)
-				     ? RECIPIENT_IN_FLIGHT
-				     : RECIPIENT_ABORTED;
+	folded->verdicts[number].state =
+	    recipient->rejected           ? RECIPIENT_REJECTED
+	    : is_accepted(&folded->event) ? RECIPIENT_IN_FLIGHT
+					  : RECIPIENT_ABORTED;
 	if (!recipient->rejected)
 		folded->accepted++;
 }
@@ -92,8 +92,8 @@ fold(const struct message_event *event, struct arena *arena,
 	folded_r->event.recipient_count = 0;
 	folded_r->event.recipients =
 	    arena_alloc(arena, count * sizeof(*event->recipients));
-	folded_r->states =
-	    arena_alloc(arena, count * sizeof(*folded_r->states));
+	folded_r->verdicts =
+	    arena_alloc(arena, count * sizeof(*folded_r->verdicts));
 	for (size_t i = 0; i < count && !arena_failed(arena); i++) {
 		const struct message_recipient *recipient =
 		    &event->recipients[i];
@@ -187,7 +187,7 @@ track(struct join *join, const struct folded *folded,
 	for (size_t i = 0; i < event->recipient_count; i++) {
 		const struct recipient_change change = {
 		    .number = (uint32_t)i,
-		    .state = folded->states[i],
+		    .state = folded->verdicts[i].state,
 		};
 
 		tracked_set_recipient(join->messages, tracked,
@@ -215,12 +215,13 @@ add_message(struct join *join, const struct folded *folded,
     const struct segment_header *segment, struct day_file *file,
     struct reason *reason)
 {
+	const struct message_verdict verdict = {.recipients = folded->verdicts};
 	struct message_key key;
 	struct tracked *tracked;
 	int result;
 
-	if (store_add_message(file, &folded->event, segment, folded->states,
-		&key, reason) != 0)
+	if (store_add_message(
+		file, &folded->event, segment, &verdict, &key, reason) != 0)
 		return -1;
 	tracked = track(join, folded, segment, &key);
 	result = settle_waiting(join, tracked, reason);

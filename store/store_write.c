@@ -16,7 +16,7 @@
 
 static void
 add_recipients(struct day_file *file, const struct message_event *event,
-    const enum recipient_state *states, int64_t row)
+    const struct recipient_verdict *verdicts, int64_t row)
 {
 	const struct recipient_owner owner = {
 	    .row = row, .mail_at = event->mail_at};
@@ -26,7 +26,7 @@ add_recipients(struct day_file *file, const struct message_event *event,
 		const struct message_recipient *from = &event->recipients[i];
 		const struct recipient_row recipient = {.number = (uint32_t)i,
 		    .address = from->address,
-		    .state = states[i],
+		    .state = verdicts[i].state,
 		    .expected = true,
 		    .rcpt_at = from->rcpt_at,
 		    .reject_dsn = from->reject_dsn,
@@ -38,7 +38,7 @@ add_recipients(struct day_file *file, const struct message_event *event,
 
 int
 store_add_message(struct day_file *file, const struct message_event *event,
-    const struct segment_header *segment, const enum recipient_state *states,
+    const struct segment_header *segment, const struct message_verdict *verdict,
     struct message_key *key_r, struct reason *reason)
 {
 	if (day_file_begin(file, false, reason) != 0)
@@ -46,7 +46,7 @@ store_add_message(struct day_file *file, const struct message_event *event,
 	key_r->file = file;
 	key_r->row =
 	    message_row_add(&file->tables, event, segment, &file->message_hint);
-	add_recipients(file, event, states, key_r->row);
+	add_recipients(file, event, verdict->recipients, key_r->row);
 	return database_check(file->tables.database, reason);
 }
 

@@ -23,10 +23,24 @@ struct message_key {
 	int64_t row;
 };
 
-/* Adds a message with its recipients in the states given by `states`, one for
- * each of event->recipients. Returns 0, or -1. */
+/* What is said of a new message and its recipients besides the event. */
+struct recipient_verdict {
+	enum recipient_state state;
+	enum fate_reason reason;
+	uint32_t evidence;
+};
+
+struct message_verdict {
+	uint32_t evidence;
+	/* One for each of event->recipients. */
+	const struct recipient_verdict *recipients;
+};
+
+/* Adds a message with its recipients. One that only the log tells of has no
+ * boot id in segment->boot_id and may lack any stamp; its id says the day.
+ * Returns 0, or -1. */
 int store_add_message(struct day_file *file, const struct message_event *event,
-    const struct segment_header *segment, const enum recipient_state *states,
+    const struct segment_header *segment, const struct message_verdict *verdict,
     struct message_key *key_r, struct reason *reason);
 
 /* What the log adds to a message. Set members replace, others are kept. */

@@ -79,7 +79,7 @@ skewed(uint64_t seed, unsigned count)
 struct mail {
 	struct message_event message;
 	struct message_recipient recipients[2];
-	enum recipient_state states[2];
+	struct recipient_verdict verdicts[2];
 	struct delivery_event delivery;
 	struct delivery_recipient delivered[2];
 	char queue_id[32], message_id[96], sender[64], helo[64], client[32];
@@ -267,6 +267,7 @@ struct result {
 static void
 write_mail(struct store *store, struct mail *mail)
 {
+	const struct message_verdict message = {.recipients = mail->verdicts};
 	struct leg_verdict verdict = {LEG_STAMPED, NULL};
 	struct message_key key;
 	struct reason reason;
@@ -276,15 +277,18 @@ write_mail(struct store *store, struct mail *mail)
 
 	verdict.message = &key;
 	if (file == NULL ||
-	    store_add_message(file, &mail->message, &segment, mail->states,
-		&key, &reason) != 0 ||
+	    store_add_message(
+		file, &mail->message, &segment, &message, &key, &reason) != 0 ||
 	    store_add_leg(file, &mail->delivery, &segment, &verdict, &leg_row,
 		&reason) != 0)
 		die(reason.text);
 	day_file_count(file, 0, 1);
 	for (uint32_t i = 0; i < mail->message.recipient_count; i++) {
-		struct recipient_change change = {
-		    i, RECIPIENT_DELIVERED, 1, leg_row, i};
+		struct recipient_change change = {.number = i,
+		    .state = RECIPIENT_DELIVERED,
+		    .attempts = 1,
+		    .leg_row = leg_row,
+		    .leg_position = i};
 
 		if (store_change_recipient(&key, &change, &reason) != 0)
 			die(reason.text);

@@ -179,7 +179,8 @@ fixture_id(int64_t wall_ns, uint64_t number)
 /* A message and everything it points to. */
 struct fixture_message {
 	struct message_event event;
-	enum recipient_state states[FIXTURE_RECIPIENTS_MAX];
+	struct message_verdict verdict;
+	struct recipient_verdict verdicts[FIXTURE_RECIPIENTS_MAX];
 	struct message_recipient recipients[FIXTURE_RECIPIENTS_MAX];
 	char addresses[FIXTURE_RECIPIENTS_MAX][64];
 	char queue_id[32], message_id[80], sender[64], helo[64];
@@ -242,6 +243,7 @@ fixture_fill_message(struct fixture_message *message, uint64_t number)
 	struct message_event *event = &message->event;
 
 	memset(message, 0, sizeof(*message));
+	message->verdict.recipients = message->verdicts;
 	event->id = fixture_id(at_ns, number);
 	event->ending = MESSAGE_ENDING_ACCEPTED;
 	event->phase = MESSAGE_PHASE_EOM;
@@ -342,7 +344,7 @@ fixture_add_message(struct fixture *fixture, uint64_t number,
 	    fixture->store, message->event.mail_at.wall_ns, &fixture->reason);
 	if (file == NULL ||
 	    store_add_message(file, &message->event, &fixture_segment,
-		message->states, key_r, &fixture->reason) != 0)
+		&message->verdict, key_r, &fixture->reason) != 0)
 		return -1;
 	day_file_count(file, COUNTER_MESSAGES, 1);
 	return 0;
@@ -361,8 +363,11 @@ fixture_add_delivery(struct fixture *fixture, uint64_t number,
 		&verdict, &leg_row, &fixture->reason) != 0)
 		return -1;
 	for (uint32_t i = 0; i < delivery.event.recipient_count; i++) {
-		struct recipient_change change = {
-		    i, RECIPIENT_DELIVERED, 1, leg_row, i};
+		struct recipient_change change = {.number = i,
+		    .state = RECIPIENT_DELIVERED,
+		    .attempts = 1,
+		    .leg_row = leg_row,
+		    .leg_position = i};
 
 		if (store_change_recipient(key, &change, &fixture->reason) != 0)
 			return -1;

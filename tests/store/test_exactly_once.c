@@ -88,7 +88,7 @@ apply_message(struct fixture *fixture, uint64_t number, uint64_t position)
 		return 0;
 	day_file_count(file, COUNTER_MESSAGES, 1);
 	return store_add_message(file, &message.event, &fixture_segment,
-	    message.states, &key, &fixture->reason);
+	    &message.verdict, &key, &fixture->reason);
 }
 
 static int

@@ -150,7 +150,10 @@ several_legs_are_told_in_the_order_they_began(void **state)
 	const struct message_record *record;
 	struct message_key key = add_message(fixture, 2, &message);
 	struct leg_verdict verdict = {LEG_QUEUE_ID, &key};
-	struct recipient_change change = {1, RECIPIENT_DELIVERED, 2, 0, 1};
+	struct recipient_change change = {.number = 1,
+	    .state = RECIPIENT_DELIVERED,
+	    .attempts = 2,
+	    .leg_position = 1};
 	int64_t row, begin_ns = fixture_delivery_ns(2);
 
 	/* The second attempt comes a day later, at an earlier time of day. */
@@ -189,7 +192,8 @@ a_leg_whose_decision_is_revised_is_still_told(void **state)
 	const struct message_record *record;
 	struct message_key key = add_message(fixture, 3, &message);
 	struct leg_verdict verdict = {LEG_STAMPED, &key};
-	struct recipient_change change = {0, RECIPIENT_BOUNCED, 1, 0, 0};
+	struct recipient_change change = {
+	    .state = RECIPIENT_BOUNCED, .attempts = 1};
 
 	for (uint64_t attempt = 0; attempt < 2; attempt++) {
 		fixture_fill_delivery(&delivery, &message, 3);
@@ -268,7 +272,7 @@ a_generation_of_a_queue_id_is_chosen_by_time_and_instance(void **state)
 		    fixture->store, message.event.mail_at.wall_ns, NULL);
 		assert_int_equal(
 		    store_add_message(key.file, &message.event,
-			&fixture_segment, message.states, &key, NULL),
+			&fixture_segment, &message.verdict, &key, NULL),
 		    0);
 	}
 	for (uint64_t number = 1; number < 5; number++) {
@@ -319,7 +323,8 @@ a_message_as_old_as_its_file_is_found_and_written(void **state)
 	struct fixture_message message;
 	struct open_message open;
 	struct message_key key = add_message(fixture, 1, &message);
-	struct recipient_change change = {0, RECIPIENT_BOUNCED, 1, 0, 0};
+	struct recipient_change change = {
+	    .state = RECIPIENT_BOUNCED, .attempts = 1};
 
 	fixture_must_commit(fixture, 1);
 	fixture_now_ns += 30 * DAY_NS;

@@ -213,7 +213,7 @@ a_queue_id_used_again_gives_the_newest_first(void **state)
 		assert_non_null(file);
 		assert_int_equal(
 		    store_add_message(file, &message.event, &fixture_segment,
-			message.states, &key, NULL),
+			&message.verdict, &key, NULL),
 		    0);
 	}
 	fixture_must_commit(fixture, 1);
@@ -255,7 +255,7 @@ any_bytes_come_back_exactly(void **state)
 	message.recipients[1].rejected = true;
 	message.recipients[1].reject_dsn = "5.1.1";
 	message.recipients[1].reject_text = bytes;
-	message.states[1] = RECIPIENT_REJECTED;
+	message.verdicts[1].state = RECIPIENT_REJECTED;
 	fixture_fill_delivery(&delivery, &message, 1);
 	delivery.event.message_id = bytes;
 	delivery.event.sender = address;
@@ -266,7 +266,7 @@ any_bytes_come_back_exactly(void **state)
 
 	file = store_file(fixture->store, message.event.mail_at.wall_ns, NULL);
 	assert_int_equal(store_add_message(file, &message.event,
-			     &fixture_segment, message.states, &key, NULL),
+			     &fixture_segment, &message.verdict, &key, NULL),
 	    0);
 	verdict.message = &key;
 	assert_int_equal(store_add_leg(file, &delivery.event, &fixture_segment,
@@ -301,7 +301,7 @@ stamps_that_cannot_be_true_come_back_too(void **state)
 	message.event.eom_at = (struct stamp){INT64_MIN + 1000, INT64_MAX};
 	file = store_file(fixture->store, message.event.mail_at.wall_ns, NULL);
 	assert_int_equal(store_add_message(file, &message.event,
-			     &fixture_segment, message.states, &key, NULL),
+			     &fixture_segment, &message.verdict, &key, NULL),
 	    0);
 	fixture_must_commit(fixture, 1);
 	uuid_format(&message.event.id, id);
@@ -318,7 +318,8 @@ ten_thousand_recipients_keep_their_numbers(void **state)
 	const struct message_record *record;
 	struct message_recipient *recipients =
 	    calloc(MANY, sizeof(*recipients));
-	enum recipient_state *states = calloc(MANY, sizeof(*states));
+	struct recipient_verdict *verdicts = calloc(MANY, sizeof(*verdicts));
+	const struct message_verdict verdict = {.recipients = verdicts};
 	struct recipient_change change = {.number = MANY};
 	char(*addresses)[32] = calloc(MANY, sizeof(*addresses));
 	char id[UUID_TEXT_SIZE];
@@ -336,14 +337,14 @@ ten_thousand_recipients_keep_their_numbers(void **state)
 	message.event.recipient_count = MANY;
 	file = store_file(fixture->store, message.event.mail_at.wall_ns, NULL);
 	assert_int_equal(store_add_message(file, &message.event,
-			     &fixture_segment, states, &key, NULL),
+			     &fixture_segment, &verdict, &key, NULL),
 	    0);
 	/* The very next microsecond is another message's. */
 	fixture_fill_message(&message, 1);
 	message.event.mail_at.wall_ns += 1000;
 	message.event.id = fixture_id(message.event.mail_at.wall_ns, 2);
 	assert_int_equal(store_add_message(file, &message.event,
-			     &fixture_segment, message.states, &next, NULL),
+			     &fixture_segment, &message.verdict, &next, NULL),
 	    0);
 	assert_int_equal(next.row, key.row + 1);
 	assert_int_equal(
@@ -363,7 +364,7 @@ ten_thousand_recipients_keep_their_numbers(void **state)
 	    record->recipients[MANY].address, "late@example.org");
 	assert_false(record->recipients[MANY].expected);
 	free(recipients);
-	free(states);
+	free(verdicts);
 	free(addresses);
 }
 
@@ -384,7 +385,7 @@ a_thousand_ids_of_one_moment_are_all_found(void **state)
 		file = store_file(fixture->store, NOW_NS, NULL);
 		assert_int_equal(
 		    store_add_message(file, &message.event, &fixture_segment,
-			message.states, &key, NULL),
+			&message.verdict, &key, NULL),
 		    0);
 	}
 	for (uint64_t i = 0; i < 1000; i += 37) {
@@ -419,7 +420,7 @@ an_id_of_a_wrong_clock_goes_to_odd_db(void **state)
 		file = store_file(fixture->store, moments[i], NULL);
 		assert_int_equal(
 		    store_add_message(file, &message.event, &fixture_segment,
-			message.states, &key, NULL),
+			&message.verdict, &key, NULL),
 		    0);
 	}
 	fixture_must_commit(fixture, 1);
