@@ -44,9 +44,12 @@ open_file(struct control *control, enum database_failure *failure_r,
 	if (control->database == NULL)
 		return -1;
 	if (database_set_up_writer(control->database, false) == 0 &&
-	    schema_inspect(control->database, &state) == 0 &&
-	    state == SCHEMA_EMPTY)
-		schema_create(control->database, SCHEMA_CONTROL);
+	    schema_inspect(control->database, &state) == 0) {
+		if (state == SCHEMA_EMPTY)
+			schema_create(control->database, SCHEMA_CONTROL);
+		else if (state == SCHEMA_OLDER)
+			schema_upgrade(control->database, SCHEMA_CONTROL);
+	}
 	if (state == SCHEMA_NEWER)
 		return reason_set(reason,
 		    "%s: written by a newer version of postlag", control->path);

@@ -114,6 +114,8 @@ adopt(struct day_file *file, bool *damaged_r, struct reason *reason)
 			database_damaged(database, "file: not one of ours");
 		else if (state == SCHEMA_EMPTY)
 			schema_create(database, SCHEMA_DAY);
+		else if (state == SCHEMA_OLDER)
+			schema_upgrade(database, SCHEMA_DAY);
 	}
 	if (database_check(database, NULL) == 0) {
 		file->tables.intern = intern_new(database);

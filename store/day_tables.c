@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "store/database.h"
+#include "store/intern.h"
 
 #define NS_PER_US 1000
 #define US_PER_MS 1000
@@ -25,6 +26,8 @@ day_row_stamp(const struct day_tables *tables, int64_t row, int64_t boot_ns)
 {
 	int64_t wall_ns = tables->start.wall_ns + row * NS_PER_US;
 
+	if (boot_ns == INTERN_NO_BOOT)
+		return (struct stamp){wall_ns, 0};
 	return (struct stamp){
 	    wall_ns, (int64_t)((uint64_t)wall_ns - (uint64_t)boot_ns)};
 }

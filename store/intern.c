@@ -277,6 +277,7 @@ const struct origin *
 intern_origin(struct intern *intern, const char *instance,
     const uint8_t boot_id[CLOCK_BOOT_ID_BYTES], const struct stamp *seen)
 {
+	static const uint8_t no_boot_id[CLOCK_BOOT_ID_BYTES];
 	struct origin *origin = &intern->origin;
 
 	if (instance == NULL)
@@ -286,10 +287,12 @@ intern_origin(struct intern *intern, const char *instance,
 		return origin;
 	free(intern->origin_instance);
 	intern->origin_instance = memory_string(instance);
-	*origin = (struct origin){.instance = intern->origin_instance,
-	    .boot_ns = (int64_t)((uint64_t)seen->wall_ns -
-				 (uint64_t)seen->monotonic_ns)};
+	*origin = (struct origin){
+	    .instance = intern->origin_instance, .boot_ns = INTERN_NO_BOOT};
 	memcpy(origin->boot_id, boot_id, CLOCK_BOOT_ID_BYTES);
+	if (memcmp(boot_id, no_boot_id, CLOCK_BOOT_ID_BYTES) != 0)
+		origin->boot_ns = (int64_t)((uint64_t)seen->wall_ns -
+					    (uint64_t)seen->monotonic_ns);
 	look_up_origin(intern, origin);
 	return origin;
 }

@@ -55,6 +55,10 @@ struct origin {
 	int64_t boot_ns; /* the wall clock when the monotonic one was 0 */
 };
 
+/* The boot_ns of an origin without a boot id: what it tells has no monotonic
+ * clock. */
+#define INTERN_NO_BOOT INT64_MIN
+
 /* The number of an origin, which is added, with what `seen` says of its boot,
  * if it is new. What is returned lives until the next call. */
 const struct origin *intern_origin(struct intern *intern, const char *instance,

@@ -139,9 +139,37 @@ pack(struct day_tables *tables, const struct message_event *event,
 	packed_put_fields(&writer, tables, &table, event);
 }
 
+/* What becomes known later has a blob of its own, which an older version did
+ * not have: evidence, and the size behind it. */
+static void
+pack_log(uint32_t evidence, uint64_t size_bytes, struct buffer *out)
+{
+	struct packed_writer writer = {.out = out};
+
+	packed_put_unsigned(&writer, evidence);
+	if (size_bytes != 0)
+		packed_put_unsigned(&writer, size_bytes);
+}
+
+static void
+get_log(struct day_tables *tables, struct statement *read, int column,
+    struct message_record *record)
+{
+	struct packed_reader reader = {0};
+
+	reader.data = column_bytes(read, column, &reader.size);
+	if (reader.size > 0)
+		record->evidence = (uint32_t)packed_unsigned(&reader);
+	if (reader.size > 0)
+		record->size_bytes = packed_unsigned(&reader);
+	if (reader.failed)
+		database_damaged(tables->database, "message");
+}
+
 /* What goes into the columns. */
 struct columns {
 	const struct message_event *event;
+	uint32_t evidence;
 	int64_t message_id_domain;
 	const char *message_id_local;
 	size_t message_id_local_size;
@@ -151,12 +179,15 @@ struct columns {
 };
 
 static void
-fill_columns(struct day_tables *tables, const struct message_event *event,
-    const struct segment_header *segment, struct columns *columns_r)
+fill_columns(struct day_tables *tables, const struct message_row *message,
+    struct columns *columns_r)
 {
+	const struct message_event *event = message->event;
+	const struct segment_header *segment = message->segment;
 	struct intern *intern = tables->intern;
 
-	*columns_r = (struct columns){.event = event};
+	*columns_r =
+	    (struct columns){.event = event, .evidence = message->evidence};
 	columns_r->message_id_domain = split_message_id(tables,
 	    event->message_id, &columns_r->message_id_local,
 	    &columns_r->message_id_local_size);
@@ -172,10 +203,11 @@ static int
 insert(struct day_tables *tables, const struct columns *columns, int64_t row)
 {
 	const struct message_event *event = columns->event;
-	struct buffer packed = {0};
+	struct buffer packed = {0}, log = {0};
 	struct statement *add;
 	int result;
 
+	pack_log(columns->evidence, 0, &log);
 	pack(tables, event,
 	    day_row_stamp(tables, row, columns->origin->boot_ns), &packed);
 	add = database_statement(tables->database, SQL_MESSAGE_ADD);
@@ -194,25 +226,53 @@ insert(struct day_tables *tables, const struct columns *columns, int64_t row)
 	bind_integer(add, columns->client);
 	bind_integer(add, columns->sender);
 	bind_blob(add, packed.data, packed.size);
+	bind_blob(add, log.data, log.size);
 	result = statement_run(add);
 	buffer_free(&packed);
+	buffer_free(&log);
 	return result;
 }
 
 int64_t
-message_row_add(struct day_tables *tables, const struct message_event *event,
-    const struct segment_header *segment, struct row_hint *hint)
+message_row_add(struct day_tables *tables, const struct message_row *message,
+    struct row_hint *hint)
 {
+	const struct message_event *event = message->event;
 	int64_t first = day_first_row(hint, &event->id, event->mail_at.wall_ns);
 	int64_t row = first;
 	struct columns columns;
 
-	fill_columns(tables, event, segment, &columns);
+	fill_columns(tables, message, &columns);
 	while (insert(tables, &columns, row) == 0 &&
 	       database_changes(tables->database) == 0)
 		row++;
 	day_row_taken(hint, first, row);
 	return row;
+}
+
+void
+message_row_change(struct day_tables *tables, int64_t row, uint32_t evidence,
+    uint64_t size_bytes)
+{
+	struct message_record known = {.size_bytes = size_bytes};
+	struct buffer log = {0};
+	struct statement *statement;
+
+	if (size_bytes == 0) {
+		statement =
+		    database_statement(tables->database, SQL_MESSAGE_LOG);
+		bind_integer(statement, row);
+		if (statement_step(statement) == 1)
+			get_log(tables, statement, 0, &known);
+		statement_end(statement);
+	}
+	pack_log(evidence, known.size_bytes, &log);
+	statement =
+	    database_statement(tables->database, SQL_MESSAGE_LOG_CHANGE);
+	bind_blob(statement, log.data, log.size);
+	bind_integer(statement, row);
+	statement_run(statement);
+	buffer_free(&log);
 }
 
 /* Columns of SQL_MESSAGE_READ. */
@@ -225,7 +285,8 @@ enum {
 	COLUMN_ORIGIN,
 	COLUMN_CLIENT,
 	COLUMN_SENDER,
-	COLUMN_PACKED
+	COLUMN_PACKED,
+	COLUMN_LOG
 };
 
 static struct statement *
@@ -308,6 +369,7 @@ message_row_read(struct day_tables *tables, int64_t row, struct arena *arena,
 		memcpy(record_r->boot_id, origin.boot_id,
 		    sizeof(record_r->boot_id));
 		get_packed(tables, read, origin.boot_ns, arena, event);
+		get_log(tables, read, COLUMN_LOG, record_r);
 		event->id =
 		    day_column_id(read, COLUMN_ID, event->mail_at.wall_ns);
 		event->queue_id = column_string(read, COLUMN_QUEUE_ID, arena);

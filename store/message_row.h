@@ -19,9 +19,18 @@ struct row_hint;
 struct segment_header;
 
 /* Adds the event without its recipients. Returns its row. */
+struct message_row {
+	const struct message_event *event;
+	const struct segment_header *segment;
+	uint32_t evidence;
+};
+
 int64_t message_row_add(struct day_tables *tables,
-    const struct message_event *event, const struct segment_header *segment,
-    struct row_hint *hint);
+    const struct message_row *message, struct row_hint *hint);
+
+/* Writes the evidence, and the size unless it is 0. */
+void message_row_change(struct day_tables *tables, int64_t row,
+    uint32_t evidence, uint64_t size_bytes);
 
 /* What a leg repeats of its message: compared when it is packed. */
 struct message_brief {

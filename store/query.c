@@ -22,6 +22,7 @@
 #include "store/day_tables.h"
 #include "store/hash.h"
 #include "store/layout.h"
+#include "store/queue_id_row.h"
 #include "store/reader_file.h"
 #include "store/record_read.h"
 
@@ -89,6 +90,10 @@ matches(const struct search *search, const struct message_record *record)
 		by_queue_id ? record->event.queue_id : record->event.message_id,
 		search->text))
 		return true;
+	for (size_t i = 0; i < record->queue_id_count && by_queue_id; i++) {
+		if (is_text(record->queue_ids[i], search->text))
+			return true;
+	}
 	for (size_t i = 0; i < record->leg_count; i++) {
 		const struct delivery_event *leg = &record->legs[i].event;
 
@@ -174,6 +179,30 @@ collect(struct search *search, struct day_tables *tables, enum day_sql index,
 	return database_check(tables->database, NULL);
 }
 
+/* Messages that got the queue id later. */
+static int
+collect_further(
+    struct search *search, struct day_tables *tables, struct candidates *found)
+{
+	struct queue_id_row *rows;
+	struct candidate *candidate;
+	size_t count;
+
+	if (search->kind != KEY_QUEUE_ID)
+		return 0;
+	if (queue_id_rows_find(
+		tables, search->text, search->arena, &rows, &count) != 0)
+		return -1;
+	for (size_t i = 0; i < count; i++) {
+		candidate = arena_append(search->arena, &found->items,
+		    &found->count, sizeof(*candidate));
+		if (candidate == NULL)
+			return -1;
+		*candidate = (struct candidate){rows[i].message_row, false};
+	}
+	return 0;
+}
+
 static int
 search_indexes(struct search *search, struct day_tables *tables)
 {
@@ -184,6 +213,8 @@ search_indexes(struct search *search, struct day_tables *tables)
 	result = collect(search, tables,
 	    by_queue_id ? SQL_MESSAGE_BY_QUEUE_ID : SQL_MESSAGE_BY_MESSAGE_ID,
 	    false, &found);
+	if (result == 0)
+		result = collect_further(search, tables, &found);
 	if (result == 0)
 		result = collect(search, tables,
 		    by_queue_id ? SQL_LEG_BY_QUEUE_ID : SQL_LEG_BY_MESSAGE_ID,
@@ -229,18 +260,10 @@ search_day(struct store_reader *reader, struct search *search, int64_t day)
 	return arena_failed(search->arena) ? -1 : 0;
 }
 
-static int64_t
-begin_ns(const struct message_record *record)
-{
-	return uuid_is_set(&record->event.id) || record->leg_count == 0
-		   ? record->event.mail_at.wall_ns
-		   : record->legs[0].event.mail_at.wall_ns;
-}
-
 static int
 newest_first(const void *left, const void *right)
 {
-	int64_t a_ns = begin_ns(left), b_ns = begin_ns(right);
+	int64_t a_ns = record_begin_ns(left), b_ns = record_begin_ns(right);
 
 	return (a_ns < b_ns) - (a_ns > b_ns);
 }

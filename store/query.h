@@ -22,10 +22,11 @@ struct store_reader;
 struct store_reader *store_reader_open(
     const char *directory, struct reason *reason);
 
-/* Finds messages by what people have at hand: the id, a queue id (the milter's
- * or the hook's), a Message-ID with or without <>. Newest first, at most
- * `limit`. The array and all it points to lives in `arena`. Returns how many, 0
- * for none, or -1 with a reason (damaged or newer file, arena's limit). */
+/* Finds messages by what people have at hand: the id, a queue id (the milter's,
+ * the hook's, or one it got later), a Message-ID with or without <>. Newest
+ * first, at most `limit`. The array and all it points to lives in `arena`.
+ * Returns how many, 0 for none, or -1 with a reason (damaged or newer file,
+ * arena's limit). */
 long store_find(struct store_reader *reader, const char *key, size_t limit,
     struct arena *arena, struct message_record **records_r,
     struct reason *reason);

@@ -90,6 +90,11 @@ inspect(struct pooled *file, const char *path, struct reason *reason)
 	if (state == SCHEMA_NEWER)
 		return reason_set(
 		    reason, "%s: written by a newer version of postlag", path);
+	if (state == SCHEMA_OLDER)
+		return reason_set(reason,
+		    "%s: written by an older version of postlag; starting "
+		    "postlag-exporter upgrades it",
+		    path);
 	if (state == SCHEMA_FOREIGN)
 		return reason_set(reason, "%s: not a file of postlag", path);
 	return state == SCHEMA_CURRENT;

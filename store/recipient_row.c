@@ -37,6 +37,47 @@ bind_leg(struct statement *statement, int64_t message_row,
 	    decided ? (int64_t)recipient->leg_position : POSITION_NONE);
 }
 
+/* Evidence and, in the high bits, the reason. Never 0 or 1, which would take no
+ * byte, so that the row does not grow for the same reason. */
+#define REASON_SHIFT 24
+#define EVIDENCE_MASK ((UINT32_C(1) << REASON_SHIFT) - 1)
+#define EVIDENCE_OFFSET 2
+
+static void
+bind_evidence(
+    struct statement *statement, const struct recipient_row *recipient)
+{
+	bind_integer(statement, ((int64_t)recipient->reason << REASON_SHIFT |
+				    (int64_t)recipient->evidence) +
+				    EVIDENCE_OFFSET);
+}
+
+static void
+get_evidence(int64_t column, struct recipient_row *recipient)
+{
+	uint64_t word = (uint64_t)column - EVIDENCE_OFFSET;
+
+	recipient->evidence = word & EVIDENCE_MASK;
+	recipient->reason = (enum fate_reason)(word >> REASON_SHIFT);
+}
+
+static void
+write_original(struct day_tables *tables, int64_t message_row,
+    const struct recipient_row *recipient)
+{
+	struct statement *write;
+	int64_t address;
+
+	if (recipient->original == NULL)
+		return;
+	address =
+	    intern_string(tables->intern, INTERN_ADDRESS, recipient->original);
+	write = database_statement(tables->database, SQL_ORIGINAL_WRITE);
+	bind_integer(write, day_recipient_key(message_row, recipient->number));
+	bind_integer(write, address);
+	statement_run(write);
+}
+
 static void
 pack(struct day_tables *tables, const struct stamp *mail_at,
     const struct recipient_row *recipient, struct buffer *out)
@@ -74,8 +115,25 @@ recipient_row_add(struct day_tables *tables,
 	bind_integer(add, recipient->attempts);
 	bind_leg(add, owner->row, recipient);
 	bind_blob(add, packed.data, packed.size);
+	bind_evidence(add, recipient);
 	statement_run(add);
 	buffer_free(&packed);
+	write_original(tables, owner->row, recipient);
+}
+
+const char *
+recipient_row_address(struct day_tables *tables, int64_t message_row,
+    uint32_t number, struct arena *arena)
+{
+	struct statement *read =
+	    database_statement(tables->database, SQL_RECIPIENT_ADDRESS);
+	int64_t address = 0;
+
+	bind_integer(read, day_recipient_key(message_row, number));
+	if (statement_step(read) == 1)
+		address = column_integer(read, 0);
+	statement_end(read);
+	return intern_read(tables->intern, INTERN_ADDRESS, address, arena);
 }
 
 int64_t
@@ -97,12 +155,14 @@ void
 recipient_row_change(struct day_tables *tables, int64_t message_row,
     const struct recipient_row *recipient)
 {
-	struct statement *change =
-	    database_statement(tables->database, SQL_RECIPIENT_CHANGE);
+	struct statement *change;
 
+	write_original(tables, message_row, recipient);
+	change = database_statement(tables->database, SQL_RECIPIENT_CHANGE);
 	bind_integer(change, recipient->state);
 	bind_integer(change, recipient->attempts);
 	bind_leg(change, message_row, recipient);
+	bind_evidence(change, recipient);
 	bind_integer(change, day_recipient_key(message_row, recipient->number));
 	statement_run(change);
 }
@@ -147,6 +207,9 @@ read_row(struct day_tables *tables, const struct recipient_owner *owner,
 		recipient->leg_row = owner->row + column_integer(rows, 4);
 		recipient->leg_position = (uint32_t)position;
 	}
+	get_evidence(column_integer(rows, 7), recipient);
+	recipient->original = intern_read(
+	    tables->intern, INTERN_ADDRESS, column_integer(rows, 8), arena);
 	reader.data = column_bytes(rows, 6, &reader.size);
 	unpack(tables, &owner->mail_at, &reader, arena, recipient);
 }

@@ -23,6 +23,9 @@ struct recipient_row {
 	struct stamp rcpt_at;
 	const char *reject_dsn;
 	const char *reject_text;
+	enum fate_reason reason;
+	uint32_t evidence;
+	const char *original; /* NULL: the same, or as it was */
 	uint32_t attempts;
 	int64_t leg_row; /* the delivery that decided; 0: none did */
 	uint32_t leg_position;
@@ -37,11 +40,16 @@ struct recipient_owner {
 void recipient_row_add(struct day_tables *tables,
     const struct recipient_owner *owner, const struct recipient_row *recipient);
 
+/* The address of a recipient, in `arena`; NULL: no such recipient. */
+const char *recipient_row_address(struct day_tables *tables,
+    int64_t message_row, uint32_t number, struct arena *arena);
+
 /* The leg that decided a recipient so far; 0: none, or no such recipient. */
 int64_t recipient_row_leg(
     struct day_tables *tables, int64_t message_row, uint32_t number);
 
-/* Writes state, attempts and leg of recipient->number. */
+/* Writes state, reason, evidence, attempts and leg of recipient->number, and
+ * its original unless it is NULL. */
 void recipient_row_change(struct day_tables *tables, int64_t message_row,
     const struct recipient_row *recipient);
 

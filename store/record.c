@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Words for the enumerations of records, for people and for JSON. */
+/* What all who read records ask: words for their enumerations, for people and
+ * for JSON, and when one began. No state; any thread. */
 #include "store/record.h"
 
 static const char *const recipient_states[RECIPIENT_STATES] = {
@@ -41,6 +42,19 @@ static const char *const leg_states[LEG_STATES] = {
     [LEG_UNSTAMPED] = "unstamped",
     [LEG_FOREIGN] = "foreign",
 };
+
+int64_t
+record_begin_ns(const struct message_record *record)
+{
+	const struct message_event *event = &record->event;
+
+	if (!uuid_is_set(&event->id))
+		return record->leg_count > 0
+			   ? record->legs[0].event.mail_at.wall_ns
+			   : 0;
+	return stamp_is_set(&event->mail_at) ? event->mail_at.wall_ns
+					     : uuid_wall_ns(&event->id);
+}
 
 const char *
 recipient_state_name(enum recipient_state state)

@@ -128,4 +128,8 @@ struct message_record {
 	size_t queue_id_count;
 };
 
+/* When it began: MAIL FROM, what the id says where that is not known, or the
+ * MAIL of its leg when there is no message. */
+int64_t record_begin_ns(const struct message_record *record);
+
 #endif

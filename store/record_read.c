@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "store/attempt_row.h"
 #include "store/database.h"
 #include "store/day_tables.h"
 #include "store/leg_row.h"
 #include "store/message_row.h"
 #include "store/packed.h"
+#include "store/queue_id_row.h"
 #include "store/recipient_row.h"
 
 /* A leg and its row, by which recipients name it. */
@@ -168,9 +170,43 @@ copy_recipients(struct message_record *record, const struct parts *parts,
 			.rcpt_at = row->rcpt_at,
 			.reject_dsn = row->reject_dsn,
 			.reject_text = row->reject_text,
+			.reason = row->reason,
+			.original = row->original,
 			.attempts = row->attempts};
 		place_decision(parts, row, &record->recipients[i]);
 	}
+	return 0;
+}
+
+static int
+read_attempts(struct day_tables *tables, int64_t row, struct arena *arena,
+    struct message_record *record)
+{
+	const struct attempt_owner owner = {.row = row,
+	    .queue_id = record->event.queue_id,
+	    .recipients = record->recipients,
+	    .recipient_count = record->recipient_count};
+
+	return attempt_rows_read(
+	    tables, &owner, arena, &record->attempts, &record->attempt_count);
+}
+
+static int
+read_queue_ids(struct day_tables *tables, int64_t row, struct arena *arena,
+    struct message_record *record)
+{
+	struct queue_id_claim *claims;
+	size_t count;
+
+	if (queue_id_rows_read(tables, row, arena, &claims, &count) != 0)
+		return -1;
+	record->queue_ids =
+	    arena_alloc(arena, count * sizeof(*record->queue_ids));
+	if (record->queue_ids == NULL)
+		return -1;
+	record->queue_id_count = count;
+	for (size_t i = 0; i < count; i++)
+		record->queue_ids[i] = claims[i].queue_id;
 	return 0;
 }
 
@@ -196,7 +232,9 @@ record_read(struct day_tables *tables, int64_t row, struct arena *arena,
 	    list_legs(tables, row, arena, &parts) != 0 ||
 	    read_legs(tables, &brief, arena, &parts) != 0 ||
 	    copy_legs(record_r, &parts, arena) != 0 ||
-	    copy_recipients(record_r, &parts, arena) != 0)
+	    copy_recipients(record_r, &parts, arena) != 0 ||
+	    read_attempts(tables, row, arena, record_r) != 0 ||
+	    read_queue_ids(tables, row, arena, record_r) != 0)
 		return -1;
 	/* As exact as all others, or what lies within one microsecond would
 	 * seem to go backwards. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SQL, all of it. Data, and the two functions that look at or make a file.
+ * SQL, all of it. Data, and the functions that look at, make or upgrade a file.
  *
  * A message's row number is the microsecond of its UTC day in which its id was
  * made, moved on to the next free one: rows lie in the order of time without a
@@ -10,7 +10,7 @@
  */
 #include "store/schema.h"
 
-#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "store/database.h"
@@ -27,6 +27,24 @@
 	"series INTEGER NOT NULL, time INTEGER NOT NULL,"                     \
 	"count INTEGER NOT NULL, sum_ns INTEGER NOT NULL, cells BLOB NOT NULL,"\
 	"PRIMARY KEY(series, time)) STRICT, WITHOUT ROWID;"
+
+/* What version 2 added. original: the address that a recipient's had before
+ * aliases. attempt: a message's row shifted like a recipient's, and a number in
+ * the order of the log. queue_id: those that a message got later. */
+#define OPEN_INDEX							      \
+    "CREATE INDEX recipient_open ON recipient(state)"			      \
+	"WHERE state IN (0, 5, 6);"
+#define LOG_TABLES							      \
+    "CREATE TABLE original("						      \
+	"key INTEGER PRIMARY KEY, address INTEGER NOT NULL) STRICT;"	      \
+    "CREATE TABLE attempt("						      \
+	"key INTEGER PRIMARY KEY, packed BLOB NOT NULL) STRICT;"	      \
+    "CREATE TABLE queue_id("						      \
+	"message INTEGER NOT NULL, instance ANY NOT NULL,"		      \
+	"queue_id ANY NOT NULL, hash INTEGER NOT NULL,"			      \
+	"since INTEGER NOT NULL, PRIMARY KEY(message, instance, queue_id))"   \
+	"STRICT, WITHOUT ROWID;"					      \
+    "CREATE INDEX queue_id_hash ON queue_id(hash);"
 
 static const char day_tables[] =
     DICTIONARY("domain")
@@ -49,20 +67,21 @@ static const char day_tables[] =
 	"message_id_hash INTEGER, message_id_domain INTEGER,"
 	"message_id_local ANY, origin INTEGER NOT NULL,"
 	"client INTEGER NOT NULL, sender INTEGER NOT NULL,"
-	"packed BLOB NOT NULL) STRICT;"
+	"packed BLOB NOT NULL, log BLOB) STRICT;"
     "CREATE INDEX message_queue_id ON message(queue_hash)"
 	"WHERE queue_hash IS NOT NULL;"
     "CREATE INDEX message_message_id ON message(message_id_hash)"
 	"WHERE message_id_hash IS NOT NULL;"
 
     /* leg: how many rows after the message's. position: which recipient of
-     * it decided; -1: none did. */
+     * it decided; -1: none did. evidence: see recipient_row.c. */
     "CREATE TABLE recipient("
 	"key INTEGER PRIMARY KEY, address INTEGER NOT NULL,"
 	"state INTEGER NOT NULL, attempts INTEGER NOT NULL,"
 	"leg INTEGER NOT NULL, position INTEGER NOT NULL,"
-	"packed BLOB NOT NULL) STRICT;"
-    "CREATE INDEX recipient_in_flight ON recipient(state) WHERE state = 0;"
+	"packed BLOB NOT NULL, evidence INTEGER NOT NULL DEFAULT 2) STRICT;"
+    OPEN_INDEX
+    LOG_TABLES
 
     /* message: how many rows before the leg's own. queue_hash and
      * message_id_hash only where the message's do not find it. */
@@ -97,6 +116,27 @@ static const char day_tables[] =
     CELLS("minute")
     CELLS("hour");
 
+/* Evidence and states as numbers of exporter/fate.h and store/record.h, derived
+ * as far as version 1 knew: named and refused recipients, the hook's replies;
+ * accepted messages, those that the hook saw. */
+static const char day_upgrade[] =
+    "DROP INDEX recipient_in_flight;"
+    OPEN_INDEX
+    LOG_TABLES
+    "ALTER TABLE message ADD COLUMN log BLOB;"
+    "ALTER TABLE recipient ADD COLUMN evidence INTEGER NOT NULL DEFAULT 2;"
+    "UPDATE recipient SET evidence = 2"
+	" + CASE WHEN state = 3 THEN 2"
+	" ELSE hex(substr(packed, 1, 1)) IN ('01', '03') END"
+	" + CASE state WHEN 1 THEN 4 WHEN 2 THEN 8"
+	" WHEN 0 THEN 16 * (attempts > 0) ELSE 0 END;"
+    "UPDATE message SET log = CASE WHEN EXISTS(SELECT * FROM recipient"
+	" WHERE key BETWEEN row << 20 AND (row << 20) + 1048575"
+	" AND attempts > 0) THEN x'03' ELSE x'01' END"
+	" WHERE EXISTS(SELECT * FROM recipient"
+	" WHERE key BETWEEN row << 20 AND (row << 20) + 1048575"
+	" AND state < 3);";
+
 static const char control_tables[] =
     "CREATE TABLE lower_bound("
 	"source ANY PRIMARY KEY, segment INTEGER NOT NULL,"
@@ -113,7 +153,7 @@ static const char control_tables[] =
 #define CELL_WRITE(table) "REPLACE INTO " table " VALUES(?, ?, ?, ?, ?)"
 #define MESSAGE_COLUMNS                                                        \
 	"row, id, queue_id, message_id_domain, message_id_local, origin,"      \
-	" client, sender, packed"
+	" client, sender, packed, log"
 #define LEG_COLUMNS "row, id, state, row - message, origin, packed"
 
 const char *const day_sql[DAY_STATEMENTS] = {
@@ -141,7 +181,7 @@ const char *const day_sql[DAY_STATEMENTS] = {
 	"SELECT boot_id, instance, boot_ns FROM origin WHERE id = ?",
 
     [SQL_MESSAGE_ADD] = "INSERT INTO message VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, "
-			"?, ?)" ADD_WITHOUT_CONFLICT,
+			"?, ?, ?)" ADD_WITHOUT_CONFLICT,
     [SQL_MESSAGE_READ] =
 	"SELECT " MESSAGE_COLUMNS " FROM message WHERE row = ?",
     [SQL_MESSAGE_SCAN] =
@@ -151,17 +191,40 @@ const char *const day_sql[DAY_STATEMENTS] = {
 	" ORDER BY row DESC",
     [SQL_MESSAGE_BY_MESSAGE_ID] =
 	"SELECT row FROM message WHERE message_id_hash = ? ORDER BY row DESC",
-    [SQL_RECIPIENT_ADD] = "INSERT INTO recipient VALUES(?, ?, ?, ?, ?, ?, ?)",
+    [SQL_MESSAGE_LOG] = "SELECT log FROM message WHERE row = ?",
+    [SQL_MESSAGE_LOG_CHANGE] = "UPDATE message SET log = ? WHERE row = ?",
+    [SQL_MESSAGE_QUEUE_ID] = "SELECT queue_id FROM message WHERE row = ?",
+    [SQL_QUEUE_ID_ADD] =
+	"INSERT INTO queue_id(message, instance, queue_id, hash, since)"
+	" VALUES(?, ?, ?, ?, ?)" ADD_WITHOUT_CONFLICT,
+    [SQL_QUEUE_IDS_READ] =
+	"SELECT instance, queue_id, since FROM queue_id WHERE message = ?"
+	" ORDER BY since",
+    [SQL_QUEUE_ID_FIND] =
+	"SELECT message, instance, queue_id, since FROM queue_id"
+	" WHERE hash = ? ORDER BY message DESC",
+    [SQL_RECIPIENT_ADD] =
+	"INSERT INTO recipient VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
     [SQL_RECIPIENT_CHANGE] =
-	"UPDATE recipient SET state = ?, attempts = ?, leg = ?, position = ?"
-	" WHERE key = ?",
+	"UPDATE recipient SET state = ?, attempts = ?, leg = ?, position = ?,"
+	" evidence = ? WHERE key = ?",
     [SQL_RECIPIENT_LEG] =
 	"SELECT leg FROM recipient WHERE key = ? AND position >= 0",
     [SQL_RECIPIENTS_READ] =
-	"SELECT key, address, state, attempts, leg, position, packed"
-	" FROM recipient WHERE key >= ? AND key < ? ORDER BY key",
-    [SQL_RECIPIENTS_IN_FLIGHT] =
-	"SELECT key FROM recipient WHERE state = 0 ORDER BY key",
+	"SELECT recipient.key, recipient.address, state, attempts, leg,"
+	" position, packed, evidence, original.address FROM recipient"
+	" LEFT JOIN original ON original.key = recipient.key"
+	" WHERE recipient.key >= ? AND recipient.key < ?"
+	" ORDER BY recipient.key",
+    [SQL_RECIPIENTS_OPEN] =
+	"SELECT key FROM recipient WHERE state IN (0, 5, 6) ORDER BY key",
+    [SQL_RECIPIENT_ADDRESS] = "SELECT address FROM recipient WHERE key = ?",
+    [SQL_ORIGINAL_WRITE] = "REPLACE INTO original VALUES(?, ?)",
+    [SQL_ATTEMPT_LAST] = "SELECT key FROM attempt WHERE key >= ? AND key < ?"
+			 " ORDER BY key DESC LIMIT 1",
+    [SQL_ATTEMPT_ADD] = "INSERT INTO attempt VALUES(?, ?)",
+    [SQL_ATTEMPTS_READ] = "SELECT packed FROM attempt"
+			  " WHERE key >= ? AND key < ? ORDER BY key",
 
     [SQL_LEG_ADD] =
 	"INSERT INTO leg VALUES(?, ?, ?, ?, ?, ?, ?, ?)" ADD_WITHOUT_CONFLICT,
@@ -219,15 +282,17 @@ schema_inspect(struct database *database, enum schema_state *state_r)
 		0)
 		return -1;
 	if (application == SCHEMA_APPLICATION_ID)
-		*state_r =
-		    version > SCHEMA_VERSION ? SCHEMA_NEWER : SCHEMA_CURRENT;
+		*state_r = version > SCHEMA_VERSION   ? SCHEMA_NEWER
+			   : version < SCHEMA_VERSION ? SCHEMA_OLDER
+						      : SCHEMA_CURRENT;
 	else if (tables > 0 || application != 0)
 		*state_r = SCHEMA_FOREIGN;
 	return 0;
 }
 
-int
-schema_create(struct database *database, enum schema_kind kind)
+/* Runs `sql` and marks the file as one of this version. */
+static int
+run(struct database *database, const char *sql)
 {
 	char pragmas[128];
 
@@ -235,8 +300,20 @@ schema_create(struct database *database, enum schema_kind kind)
 	    "PRAGMA application_id = %d; PRAGMA user_version = %d;",
 	    SCHEMA_APPLICATION_ID, SCHEMA_VERSION);
 	database_begin_write(database);
-	database_execute(
-	    database, kind == SCHEMA_DAY ? day_tables : control_tables);
+	database_execute(database, sql);
 	database_execute(database, pragmas);
 	return database_commit(database);
+}
+
+int
+schema_create(struct database *database, enum schema_kind kind)
+{
+	return run(database, kind == SCHEMA_DAY ? day_tables : control_tables);
+}
+
+int
+schema_upgrade(struct database *database, enum schema_kind kind)
+{
+	/* control.db is as it was. */
+	return run(database, kind == SCHEMA_DAY ? day_upgrade : "");
 }

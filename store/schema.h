@@ -14,7 +14,7 @@ struct database;
 struct reason;
 
 #define SCHEMA_APPLICATION_ID 0x506f4c67 /* "PoLg" */
-#define SCHEMA_VERSION 1
+#define SCHEMA_VERSION 2
 
 enum day_sql {
 	/* Dictionaries: find, add, read, in this order for each. */
@@ -39,11 +39,22 @@ enum day_sql {
 	SQL_MESSAGE_SCAN,
 	SQL_MESSAGE_BY_QUEUE_ID,
 	SQL_MESSAGE_BY_MESSAGE_ID,
+	SQL_MESSAGE_LOG,
+	SQL_MESSAGE_LOG_CHANGE,
+	SQL_MESSAGE_QUEUE_ID,
+	SQL_QUEUE_ID_ADD,
+	SQL_QUEUE_IDS_READ,
+	SQL_QUEUE_ID_FIND,
 	SQL_RECIPIENT_ADD,
 	SQL_RECIPIENT_CHANGE,
 	SQL_RECIPIENT_LEG,
 	SQL_RECIPIENTS_READ,
-	SQL_RECIPIENTS_IN_FLIGHT,
+	SQL_RECIPIENTS_OPEN,
+	SQL_RECIPIENT_ADDRESS,
+	SQL_ORIGINAL_WRITE,
+	SQL_ATTEMPT_LAST,
+	SQL_ATTEMPT_ADD,
+	SQL_ATTEMPTS_READ,
 
 	SQL_LEG_ADD,
 	SQL_LEG_READ,
@@ -84,6 +95,7 @@ enum schema_kind { SCHEMA_DAY, SCHEMA_CONTROL };
 enum schema_state {
 	SCHEMA_EMPTY,
 	SCHEMA_CURRENT,
+	SCHEMA_OLDER,  /* schema_upgrade() makes it current */
 	SCHEMA_NEWER,  /* of a later version of this program */
 	SCHEMA_FOREIGN /* somebody else's database */
 };
@@ -94,5 +106,9 @@ int schema_inspect(struct database *database, enum schema_state *state_r);
 /* Makes the tables in an empty file, in a transaction of its own. Returns 0 or
  * -1. */
 int schema_create(struct database *database, enum schema_kind kind);
+
+/* Turns an older file of ours into a current one, in a transaction of its own.
+ * Returns 0 or -1. */
+int schema_upgrade(struct database *database, enum schema_kind kind);
 
 #endif

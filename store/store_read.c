@@ -18,6 +18,7 @@
 #include "store/layout.h"
 #include "store/leg_row.h"
 #include "store/message_row.h"
+#include "store/queue_id_row.h"
 #include "store/recipient_row.h"
 
 /* What one open message or waiting leg takes at most: FRAME_PAYLOAD_MAX of an
@@ -51,6 +52,8 @@ read_recipients(struct day_file *file, const struct recipient_owner *owner,
 		message->recipients[i] =
 		    (struct open_recipient){.address = rows[i].address,
 			.state = rows[i].state,
+			.reason = rows[i].reason,
+			.evidence = rows[i].evidence,
 			.attempts = rows[i].attempts,
 			.expected = rows[i].expected,
 			.leg_row = rows[i].leg_row,
@@ -76,11 +79,14 @@ read_open(struct day_file *file, int64_t row, struct arena *arena,
 	    .instance = record.instance,
 	    .queue_id = record.event.queue_id,
 	    .ending = record.event.ending,
+	    .evidence = record.evidence,
 	    .mail_at = record.event.mail_at,
 	    .eom_at = record.event.eom_at};
 	memcpy(message_r->boot_id, record.boot_id, sizeof(record.boot_id));
 	owner.mail_at = record.event.mail_at;
-	if (read_recipients(file, &owner, arena, message_r) != 0)
+	if (read_recipients(file, &owner, arena, message_r) != 0 ||
+	    queue_id_rows_read(&file->tables, row, arena, &message_r->queue_ids,
+		&message_r->queue_id_count) != 0)
 		return fail(file, reason);
 	return 1;
 }
@@ -138,46 +144,81 @@ collect_rows(struct statement *statement, int shift, size_t *count_r)
 	return rows;
 }
 
-/* Whether the message answers the question. */
-static bool
-fits(const struct open_message *message, const struct queue_id_key *key)
+/* Who claimed a queue id last, as far as it was looked for. */
+struct claimant {
+	const struct queue_id_key *key;
+	struct day_file *file; /* NULL: nobody */
+	int64_t row;
+	int64_t since_wall_ns;
+};
+
+static void
+consider(struct claimant *last, struct day_file *file, int64_t row,
+    const struct queue_id_claim *claim)
 {
-	return message->queue_id != NULL && message->instance != NULL &&
-	       strcmp(message->queue_id, key->queue_id) == 0 &&
-	       strcmp(message->instance, key->instance) == 0 &&
-	       message->mail_at.wall_ns <= key->before_wall_ns;
+	const struct queue_id_key *key = last->key;
+
+	if (claim->queue_id == NULL || claim->instance == NULL ||
+	    strcmp(claim->queue_id, key->queue_id) != 0 ||
+	    strcmp(claim->instance, key->instance) != 0 ||
+	    claim->since_wall_ns > key->before_wall_ns ||
+	    (last->file != NULL && claim->since_wall_ns <= last->since_wall_ns))
+		return;
+	last->file = file;
+	last->row = row;
+	last->since_wall_ns = claim->since_wall_ns;
 }
 
-/* The latest fitting message in one file, if it is later than *message_r
- * (*found_r tells whether that is set). Returns 0 or -1. */
+/* The messages that began with the queue id. Returns 0 or -1. */
 static int
-find_queue_id_in(struct day_file *file, const struct queue_id_key *key,
-    struct arena *arena, struct open_message *message_r, int *found_r,
-    struct reason *reason)
+consider_first_ids(
+    struct claimant *last, struct day_file *file, struct arena *arena)
 {
+	const char *queue_id = last->key->queue_id;
 	struct statement *statement =
 	    database_statement(file->tables.database, SQL_MESSAGE_BY_QUEUE_ID);
-	struct open_message message;
+	struct message_record record;
 	int64_t *rows;
 	size_t count;
-	int found = 0;
 
-	bind_integer(
-	    statement, hash_for_index(key->queue_id, strlen(key->queue_id)));
+	bind_integer(statement, hash_for_index(queue_id, strlen(queue_id)));
 	rows = collect_rows(statement, 0, &count);
-	for (size_t i = 0; i < count && found >= 0; i++) {
-		found = read_open(file, rows[i], arena, &message, reason);
-		if (found != 1 || !fits(&message, key) ||
-		    (*found_r &&
-			message.mail_at.wall_ns <= message_r->mail_at.wall_ns))
-			continue;
-		*message_r = message;
-		*found_r = 1;
+	for (size_t i = 0; i < count; i++) {
+		if (message_row_read(&file->tables, rows[i], arena, &record) !=
+		    1)
+			break;
+		consider(last, file, rows[i],
+		    &(struct queue_id_claim){record.instance,
+			record.event.queue_id, record_begin_ns(&record)});
 	}
 	free(rows);
-	if (database_check(file->tables.database, NULL) != 0)
-		return fail(file, reason);
-	return found < 0 ? -1 : 0;
+	return arena_failed(arena)
+		   ? -1
+		   : database_check(file->tables.database, NULL);
+}
+
+/* Those that got it later. */
+static int
+consider_further_ids(
+    struct claimant *last, struct day_file *file, struct arena *arena)
+{
+	struct queue_id_row *rows;
+	size_t count;
+
+	if (queue_id_rows_find(
+		&file->tables, last->key->queue_id, arena, &rows, &count) != 0)
+		return -1;
+	for (size_t i = 0; i < count; i++)
+		consider(last, file, rows[i].message_row, &rows[i].claim);
+	return 0;
+}
+
+/* Whether who began in this file's day may have claimed later than the last. */
+static bool
+may_be_later(const struct claimant *last, const struct day_file *file)
+{
+	return last->file == NULL || file->day == LAYOUT_ODD ||
+	       last->since_wall_ns < (file->day + 1) * CLOCK_NS_PER_DAY;
 }
 
 int
@@ -186,19 +227,20 @@ store_find_queue_id(struct store *store, const struct queue_id_key *key,
 {
 	struct day_file *files[STORE_WRITABLE_MAX];
 	long count = store_writable_files(store, files, reason);
-	int found = 0;
+	struct claimant last = {.key = key};
 
 	if (count < 0)
 		return -1;
-	/* Newest first, but odd.db, the last, may hold anything. */
+	/* Newest first; an older message may have got it later. */
 	for (long i = 0; i < count; i++) {
-		if (found && files[i]->day != LAYOUT_ODD)
-			continue;
-		if (find_queue_id_in(
-			files[i], key, arena, message_r, &found, reason) != 0)
-			return -1;
+		if ((may_be_later(&last, files[i]) &&
+			consider_first_ids(&last, files[i], arena) != 0) ||
+		    consider_further_ids(&last, files[i], arena) != 0)
+			return fail(files[i], reason);
 	}
-	return found;
+	if (last.file == NULL)
+		return 0;
+	return read_open(last.file, last.row, arena, message_r, reason);
 }
 
 int
@@ -317,7 +359,7 @@ store_each_open(struct store *store,
     int (*each)(void *context, const struct open_message *message),
     void *context, struct reason *reason)
 {
-	struct walk walk = {.rows = SQL_RECIPIENTS_IN_FLIGHT,
+	struct walk walk = {.rows = SQL_RECIPIENTS_OPEN,
 	    .shift = RECIPIENT_BITS,
 	    .visit = visit_open,
 	    .each_open = each,

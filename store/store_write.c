@@ -8,10 +8,12 @@
 
 #include "base/arena.h"
 #include "base/reason.h"
+#include "store/attempt_row.h"
 #include "store/database.h"
 #include "store/day_file.h"
 #include "store/leg_row.h"
 #include "store/message_row.h"
+#include "store/queue_id_row.h"
 #include "store/recipient_row.h"
 
 static void
@@ -27,6 +29,8 @@ add_recipients(struct day_file *file, const struct message_event *event,
 		const struct recipient_row recipient = {.number = (uint32_t)i,
 		    .address = from->address,
 		    .state = verdicts[i].state,
+		    .reason = verdicts[i].reason,
+		    .evidence = verdicts[i].evidence,
 		    .expected = true,
 		    .rcpt_at = from->rcpt_at,
 		    .reject_dsn = from->reject_dsn,
@@ -41,12 +45,60 @@ store_add_message(struct day_file *file, const struct message_event *event,
     const struct segment_header *segment, const struct message_verdict *verdict,
     struct message_key *key_r, struct reason *reason)
 {
+	const struct message_row message = {
+	    .event = event, .segment = segment, .evidence = verdict->evidence};
+
 	if (day_file_begin(file, false, reason) != 0)
 		return -1;
 	key_r->file = file;
 	key_r->row =
-	    message_row_add(&file->tables, event, segment, &file->message_hint);
+	    message_row_add(&file->tables, &message, &file->message_hint);
 	add_recipients(file, event, verdict->recipients, key_r->row);
+	return database_check(file->tables.database, reason);
+}
+
+int
+store_change_message(const struct message_key *key,
+    const struct message_change *change, struct reason *reason)
+{
+	struct day_file *file = key->file;
+
+	if (day_file_begin(file, false, reason) != 0)
+		return -1;
+	message_row_change(
+	    &file->tables, key->row, change->evidence, change->size_bytes);
+	if (database_check(file->tables.database, reason) != 0)
+		return -1;
+	if (database_changes(file->tables.database) == 0)
+		return reason_set(reason, "%s: no such message", file->path);
+	return 0;
+}
+
+int
+store_add_queue_id(const struct message_key *key,
+    const struct queue_id_claim *claim, struct reason *reason)
+{
+	struct day_file *file = key->file;
+
+	if (day_file_begin(file, false, reason) != 0)
+		return -1;
+	queue_id_row_add(&file->tables, key->row, claim);
+	return database_check(file->tables.database, reason);
+}
+
+int
+store_add_attempt(const struct message_key *key,
+    const struct attempt_record *attempt, struct reason *reason)
+{
+	struct day_file *file = key->file;
+
+	if (day_file_begin(file, false, reason) != 0)
+		return -1;
+	arena_reset(file->scratch);
+	if (attempt_row_add(&file->tables, key->row, attempt, file->scratch) !=
+	    0)
+		return reason_set(
+		    reason, "%s: a message with too many attempts", file->path);
 	return database_check(file->tables.database, reason);
 }
 
@@ -55,6 +107,9 @@ changed_row(const struct recipient_change *change)
 {
 	return (struct recipient_row){.number = change->number,
 	    .state = change->state,
+	    .reason = change->reason,
+	    .evidence = change->evidence,
+	    .original = change->original,
 	    .attempts = change->attempts,
 	    .leg_row = change->leg_row,
 	    .leg_position = change->leg_position};

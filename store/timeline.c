@@ -29,6 +29,7 @@ begin(struct builder *builder, const struct message_record *record)
 	if (has_message(record)) {
 		builder->start = (struct moment){
 		    .at = record->event.mail_at, .boot_id = record->boot_id};
+		builder->start.at.wall_ns = record_begin_ns(record);
 	} else if (record->leg_count > 0) {
 		builder->start =
 		    (struct moment){.at = record->legs[0].event.mail_at,

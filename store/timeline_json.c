@@ -16,8 +16,9 @@
 #include "base/text.h"
 
 #define NS_PER_SECOND 1e9
-/* Nanoseconds of a span of a hundred days, without 0.1 becoming 0.10...01. */
-#define SIGNIFICANT_DIGITS 16
+/* As many as a double has without 0.1 becoming 0.10...01: nanoseconds of a span
+ * of eleven days. */
+#define SIGNIFICANT_DIGITS 15
 
 static const char replacement[] = "\xef\xbf\xbd";
 
@@ -135,7 +136,12 @@ from_recipient(const struct timeline_recipient *recipient)
 	json_t *object = json_object();
 
 	put_text(object, "address", record->address);
+	put_text(object, "original", record->original);
 	put_text(object, "state", recipient_state_name(record->state));
+	put_text(object, "reason",
+	    record->reason != FATE_REASON_NONE
+		? fate_reason_name(record->reason)
+		: NULL);
 	json_object_set_new(object, "expected", json_boolean(record->expected));
 	put_stamp(object, "rcpt", &record->rcpt_at);
 	json_object_set_new(object, "reject", from_reject(record));
@@ -149,6 +155,28 @@ from_recipient(const struct timeline_recipient *recipient)
 	put_number(object, "attempts", record->attempts);
 	json_object_set_new(object, "leg",
 	    record->leg < 0 ? json_null() : json_integer(record->leg));
+	return object;
+}
+
+/* A line of the log, which has one clock. */
+static json_t *
+from_attempt(
+    const struct attempt_record *attempt, const struct message_record *record)
+{
+	json_t *object = json_object();
+	const struct stamp at = {.wall_ns = attempt->wall_ns};
+
+	put_stamp(object, "at", &at);
+	put_text(object, "recipient",
+	    attempt->recipient < record->recipient_count
+		? record->recipients[attempt->recipient].address
+		: NULL);
+	put_text(object, "queue_id", attempt->queue_id);
+	put_text(object, "agent", attempt->agent);
+	put_text(object, "relay", attempt->relay);
+	put_text(object, "dsn", attempt->dsn);
+	put_text(object, "status", attempt->status);
+	put_text(object, "text", attempt->text);
 	return object;
 }
 
@@ -262,6 +290,35 @@ put_event(json_t *object, const struct message_event *event)
 	json_object_set_new(object, "stamps", from_stamps(event));
 }
 
+static json_t *
+from_attempts(const struct message_record *record)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < record->attempt_count; i++)
+		json_array_append_new(
+		    array, from_attempt(&record->attempts[i], record));
+	return array;
+}
+
+static json_t *
+from_queue_ids(const struct message_record *record)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < record->queue_id_count; i++)
+		json_array_append_new(array, from_text(record->queue_ids[i]));
+	return array;
+}
+
+static void
+put_size(json_t *object, uint64_t size_bytes)
+{
+	json_object_set_new(object, "size_bytes",
+	    size_bytes != 0 ? json_integer((json_int_t)size_bytes)
+			    : json_null());
+}
+
 char *
 timeline_json(const struct timeline *timeline)
 {
@@ -272,6 +329,8 @@ timeline_json(const struct timeline *timeline)
 
 	put_event(object, &record->event);
 	put_text(object, "instance", record->instance);
+	json_object_set_new(object, "queue_ids", from_queue_ids(record));
+	put_size(object, record->size_bytes);
 	json_object_set_new(object, "phases",
 	    from_phases(timeline->phases, timeline->phase_count));
 	for (size_t i = 0; i < timeline->recipient_count; i++)
@@ -281,6 +340,7 @@ timeline_json(const struct timeline *timeline)
 	for (size_t i = 0; i < record->leg_count; i++)
 		json_array_append_new(legs, from_leg(&record->legs[i]));
 	json_object_set_new(object, "legs", legs);
+	json_object_set_new(object, "attempts", from_attempts(record));
 	text = json_dumps(
 	    object, JSON_INDENT(2) | JSON_REAL_PRECISION(SIGNIFICANT_DIGITS));
 	json_decref(object);

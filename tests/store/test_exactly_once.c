@@ -312,7 +312,7 @@ killed_again_and_again_the_writer_ends_the_same(void **state)
 	assert_true(run_child(fixture, 0));
 	dump_store(fixture, &wanted);
 	remove_store(fixture);
-	while (!run_child(fixture, 23 + kills % 60))
+	while (!run_child(fixture, 23 + kills % 100))
 		kills++;
 	assert_true(run_child(fixture, 0));
 	dump_store(fixture, &got);

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Packs and unpacks attempts. Called by the writer on the ingest thread, by
+ * readers on theirs.
+ *
+ * In the order of the blob: the time in microseconds after what the message's
+ * row number tells, the members that are not as usual, then DSN and text as a
+ * reply, of which only what is its own takes room.
+ */
+#include "store/attempt_row.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "store/database.h"
+#include "store/day_tables.h"
+#include "store/intern.h"
+#include "store/packed_fields.h"
+#include "store/recipient_row.h"
+#include "store/reply_row.h"
+
+#define NS_PER_US 1000
+#define CODE_DIGITS 3
+
+#define FIELD(kind, member)                                                    \
+	{                                                                      \
+		kind, offsetof(struct attempt_record, member), 0               \
+	}
+
+static const struct packed_field fields[] = {
+    FIELD(FIELD_TEXT, agent),
+    FIELD(FIELD_TEXT, status),
+    FIELD(FIELD_HOST, relay),
+    FIELD(FIELD_UINT32, recipient),
+    FIELD(FIELD_STRING, queue_id),
+};
+
+static const struct packed_table table = {
+    fields, sizeof(fields) / sizeof(fields[0])};
+
+/* A server's reply begins with its code and, mostly, the DSN that the line has
+ * anyway. Both are taken off the text and go into the code: the code's lowest
+ * bit says whether the DSN followed it. */
+static struct delivery_reply
+take_apart(const struct attempt_record *attempt)
+{
+	struct delivery_reply reply = {
+	    .enhanced = attempt->dsn, .text = attempt->text};
+	const char *text = attempt->text;
+	size_t size = attempt->dsn != NULL ? strlen(attempt->dsn) : 0;
+
+	if (text == NULL || text[0] < '2' || text[0] > '5' ||
+	    !isdigit((unsigned char)text[1]) ||
+	    !isdigit((unsigned char)text[2]) || text[CODE_DIGITS] != ' ')
+		return reply;
+	for (int i = 0; i < CODE_DIGITS; i++)
+		reply.code = 10 * reply.code + (uint32_t)(text[i] - '0');
+	reply.code <<= 1;
+	reply.text += CODE_DIGITS + 1;
+	if (size > 0 && strncmp(reply.text, attempt->dsn, size) == 0 &&
+	    reply.text[size] == ' ') {
+		reply.code |= 1;
+		reply.text += size + 1;
+	}
+	return reply;
+}
+
+static const char *
+put_together(const struct delivery_reply *reply, struct arena *arena)
+{
+	struct buffer text = {0};
+	const char *whole;
+
+	if (reply->code == 0 || reply->text == NULL)
+		return reply->text;
+	buffer_append_format(&text, "%u ", reply->code >> 1);
+	if (reply->code & 1 && reply->enhanced != NULL)
+		buffer_append_format(&text, "%s ", reply->enhanced);
+	buffer_append_string(&text, reply->text);
+	whole = arena_string_sized(arena, text.data, text.size);
+	buffer_free(&text);
+	return whole;
+}
+
+static int64_t
+row_ns(const struct day_tables *tables, int64_t message_row)
+{
+	return day_row_stamp(tables, message_row, INTERN_NO_BOOT).wall_ns;
+}
+
+/* Whether it is the one that the message began with. */
+static bool
+is_own_queue_id(
+    struct day_tables *tables, int64_t message_row, const char *queue_id)
+{
+	struct statement *read =
+	    database_statement(tables->database, SQL_MESSAGE_QUEUE_ID);
+	const void *own;
+	size_t size;
+	bool same = false;
+
+	bind_integer(read, message_row);
+	if (statement_step(read) == 1) {
+		own = column_bytes(read, 0, &size);
+		same = size == strlen(queue_id) && size > 0 &&
+		       memcmp(own, queue_id, size) == 0;
+	}
+	statement_end(read);
+	return same;
+}
+
+static void
+pack(struct day_tables *tables, int64_t message_row,
+    const struct attempt_record *attempt, struct arena *scratch,
+    struct buffer *out)
+{
+	struct packed_writer writer = {.out = out};
+	struct attempt_record own = *attempt;
+	const struct delivery_reply reply = take_apart(attempt);
+
+	if (own.queue_id != NULL &&
+	    is_own_queue_id(tables, message_row, own.queue_id))
+		own.queue_id = NULL;
+	packed_put_signed(&writer,
+	    own.wall_ns / NS_PER_US - row_ns(tables, message_row) / NS_PER_US);
+	packed_put_fields(&writer, tables, &table, &own);
+	reply_row_put(&writer, tables, &reply,
+	    recipient_row_address(
+		tables, message_row, attempt->recipient, scratch));
+}
+
+/* The key of the next one; 0 when there can be no more. */
+static int64_t
+next_key(struct day_tables *tables, int64_t message_row)
+{
+	struct statement *last =
+	    database_statement(tables->database, SQL_ATTEMPT_LAST);
+	int64_t key = day_recipient_key(message_row, 0);
+
+	bind_integer(last, key);
+	bind_integer(last, day_recipient_key(message_row + 1, 0));
+	if (statement_step(last) == 1)
+		key = column_integer(last, 0) + 1;
+	statement_end(last);
+	return key < day_recipient_key(message_row + 1, 0) ? key : 0;
+}
+
+int
+attempt_row_add(struct day_tables *tables, int64_t message_row,
+    const struct attempt_record *attempt, struct arena *scratch)
+{
+	struct buffer packed = {0};
+	int64_t key = next_key(tables, message_row);
+	struct statement *add;
+
+	if (key == 0)
+		return -1;
+	pack(tables, message_row, attempt, scratch, &packed);
+	add = database_statement(tables->database, SQL_ATTEMPT_ADD);
+	bind_integer(add, key);
+	bind_blob(add, packed.data, packed.size);
+	statement_run(add);
+	buffer_free(&packed);
+	return 0;
+}
+
+static void
+unpack(struct day_tables *tables, const struct attempt_owner *owner,
+    struct packed_reader *reader, struct arena *arena,
+    struct attempt_record *attempt)
+{
+	struct delivery_reply reply = {0};
+	const char *address = NULL;
+
+	attempt->wall_ns =
+	    (int64_t)((uint64_t)row_ns(tables, owner->row) +
+		      (uint64_t)packed_signed(reader) * NS_PER_US);
+	packed_get_fields(reader, tables, &table, arena, attempt);
+	if (attempt->queue_id == NULL)
+		attempt->queue_id = owner->queue_id;
+	if (attempt->recipient < owner->recipient_count)
+		address = owner->recipients[attempt->recipient].address;
+	else
+		reader->failed = true;
+	reply_row_get(reader, tables, address, arena, &reply);
+	attempt->dsn = reply.enhanced;
+	attempt->text = put_together(&reply, arena);
+	if (reader->failed)
+		database_damaged(tables->database, "attempt");
+}
+
+int
+attempt_rows_read(struct day_tables *tables, const struct attempt_owner *owner,
+    struct arena *arena, struct attempt_record **attempts_r, size_t *count_r)
+{
+	struct statement *rows =
+	    database_statement(tables->database, SQL_ATTEMPTS_READ);
+	struct packed_reader reader;
+	struct attempt_record *attempt;
+
+	*attempts_r = NULL;
+	*count_r = 0;
+	bind_integer(rows, day_recipient_key(owner->row, 0));
+	bind_integer(rows, day_recipient_key(owner->row + 1, 0));
+	while (statement_step(rows) == 1) {
+		attempt =
+		    arena_append(arena, attempts_r, count_r, sizeof(*attempt));
+		if (attempt == NULL)
+			break;
+		reader = (struct packed_reader){0};
+		reader.data = column_bytes(rows, 0, &reader.size);
+		unpack(tables, owner, &reader, arena, attempt);
+	}
+	statement_end(rows);
+	if (arena_failed(arena))
+		return -1;
+	return database_check(tables->database, NULL);
+}
