@@ -82,7 +82,9 @@ publish(struct ingest *ingest)
 
 	look_at_sources(ingest);
 	join_figures(ingest->join, &join);
-	set_live(ingest, METRIC_RECIPIENTS, (int64_t)join.recipients);
+	for (unsigned i = 0; i < OPEN_STATES; i++)
+		ingest->picture.live[metric_index(METRIC_RECIPIENTS, i)] =
+		    (int64_t)join.recipients[i];
 	set_live(ingest, METRIC_MESSAGES_IN_FLIGHT, (int64_t)join.messages);
 	set_live(ingest, METRIC_OLDEST_IN_FLIGHT, join.oldest_wall_ns);
 	set_live(ingest, METRIC_DELIVERIES_WAITING, (int64_t)join.waiting);

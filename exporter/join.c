@@ -6,15 +6,19 @@
 #include "exporter/join.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "exporter/effect.h"
+#include "exporter/evidence.h"
 #include "exporter/join_state.h"
 #include "exporter/open_messages.h"
 
 #define SCRATCH_BYTES (64u << 20)
+/* Messages of which all is known, kept because somebody may say it again. */
+#define KEPT_MAX 10000
 
 struct join *
 join_new(struct store *store, int64_t stamp_wait_ns)
@@ -22,7 +26,7 @@ join_new(struct store *store, int64_t stamp_wait_ns)
 	struct join *join = memory_zeroed(1, sizeof(*join));
 
 	join->store = store;
-	join->messages = open_messages_new();
+	join->messages = open_messages_new(KEPT_MAX);
 	join->waiting = waiting_new();
 	join->stamp_wait_ns = stamp_wait_ns;
 	join->scratch = arena_new(SCRATCH_BYTES);
@@ -45,8 +49,10 @@ static int
 remember_open(void *context, const struct open_message *message)
 {
 	struct join *join = context;
+	struct open_message complete = *message;
 
-	open_messages_add(join->messages, message);
+	evidence_complete(&complete);
+	open_messages_add(join->messages, &complete);
 	return 0;
 }
 
@@ -189,8 +195,9 @@ join_figures(struct join *join, struct join_figures *figures_r)
 
 	*figures_r = (struct join_figures){
 	    .messages = open.messages,
-	    .recipients = open.recipients,
 	    .waiting = waiting_count(join->waiting),
 	    .oldest_wall_ns = open.oldest_wall_ns,
 	};
+	memcpy(figures_r->recipients, open.recipients,
+	    sizeof(figures_r->recipients));
 }

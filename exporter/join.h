@@ -12,6 +12,7 @@
 #ifndef EXPORTER_JOIN_H
 #define EXPORTER_JOIN_H
 
+#include "exporter/revision.h"
 #include "proto/journal_reader.h"
 
 #include <stdbool.h>
@@ -54,9 +55,9 @@ int join_expire(struct join *join, int64_t now_ns, struct reason *reason);
 int64_t join_deadline(const struct join *join);
 
 struct join_figures {
-	size_t messages;   /* in flight */
-	size_t recipients; /* in flight */
-	size_t waiting;    /* deliveries */
+	size_t messages; /* with an open recipient */
+	size_t recipients[OPEN_STATES];
+	size_t waiting; /* deliveries */
 	int64_t oldest_wall_ns;
 };
 

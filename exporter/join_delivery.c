@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "exporter/effect.h"
+#include "exporter/evidence.h"
 #include "exporter/join_state.h"
 #include "exporter/open_messages.h"
 #include "exporter/outcome.h"
@@ -55,9 +56,12 @@ hold(struct join *join, const struct open_message *found)
 {
 	struct tracked *tracked =
 	    open_messages_find(join->messages, &found->id);
+	struct open_message complete = *found;
 
-	return tracked != NULL ? tracked
-			       : open_messages_add(join->messages, found);
+	if (tracked != NULL)
+		return tracked;
+	evidence_complete(&complete);
+	return open_messages_add(join->messages, &complete);
 }
 
 /* Returns 1 with finding->message, 0, or -1. */

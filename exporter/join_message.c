@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/reason.h"
 #include "exporter/effect.h"
+#include "exporter/evidence.h"
 #include "exporter/join_state.h"
 #include "exporter/open_messages.h"
 
@@ -68,12 +69,13 @@ static void
 keep(struct folded *folded, const struct message_recipient *recipient)
 {
 	size_t number = folded->event.recipient_count++;
+	struct recipient_verdict *verdict = &folded->verdicts[number];
 
 	folded->event.recipients[number] = *recipient;
-	folded->verdicts[number].state =
-	    recipient->rejected           ? RECIPIENT_REJECTED
-	    : is_accepted(&folded->event) ? RECIPIENT_IN_FLIGHT
-					  : RECIPIENT_ABORTED;
+	verdict->evidence = evidence_by_envelope(recipient->rejected);
+	verdict->state =
+	    fate_of(evidence_by_ending(folded->event.ending), verdict->evidence)
+		.state;
 	if (!recipient->rejected)
 		folded->accepted++;
 }
@@ -177,6 +179,7 @@ track(struct join *join, const struct folded *folded,
 	    .instance = segment->instance,
 	    .queue_id = event->queue_id,
 	    .ending = event->ending,
+	    .evidence = evidence_by_ending(event->ending),
 	    .mail_at = event->mail_at,
 	    .eom_at = event->eom_at,
 	};
@@ -188,6 +191,7 @@ track(struct join *join, const struct folded *folded,
 		const struct recipient_change change = {
 		    .number = (uint32_t)i,
 		    .state = folded->verdicts[i].state,
+		    .evidence = folded->verdicts[i].evidence,
 		};
 
 		tracked_set_recipient(join->messages, tracked,
@@ -215,7 +219,10 @@ add_message(struct join *join, const struct folded *folded,
     const struct segment_header *segment, struct day_file *file,
     struct reason *reason)
 {
-	const struct message_verdict verdict = {.recipients = folded->verdicts};
+	const struct message_verdict verdict = {
+	    .evidence = evidence_by_ending(folded->event.ending),
+	    .recipients = folded->verdicts,
+	};
 	struct message_key key;
 	struct tracked *tracked;
 	int result;

@@ -2,7 +2,8 @@
 /*
  * metric_labels: the numbers of label values, by which label sets are counted.
  *
- * The words that belong to them are in metrics.c.
+ * The words that belong to them are in metrics.c; outcomes and revisions are in
+ * revision.h.
  */
 #ifndef EXPORTER_METRIC_LABELS_H
 #define EXPORTER_METRIC_LABELS_H
@@ -15,16 +16,12 @@ enum metric_source {
 	SOURCES
 };
 
-enum metric_added { ADDED_EXPANDED, ADDED_ABORTED, ADDED_UNJOINED, ADDITIONS };
-
-enum metric_outcome { OUTCOME_DELIVERED, OUTCOME_BOUNCED, OUTCOMES };
-
-/* Both labels of METRIC_OUTCOME_REVISIONS in one. */
-enum metric_revision {
-	REVISION_ABORTED_IN_FLIGHT,
-	REVISION_ABORTED_DELIVERED,
-	REVISION_BOUNCED_IN_FLIGHT,
-	REVISION_BOUNCED_DELIVERED
+enum metric_added {
+	ADDED_EXPANDED,
+	ADDED_ABORTED,
+	ADDED_UNJOINED,
+	ADDED_UNSTAMPED,
+	ADDITIONS
 };
 
 enum metric_result {

@@ -13,6 +13,7 @@
 
 #include "exporter/metric_labels.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -44,6 +45,9 @@ struct metric_family {
 	enum metric_unit unit;
 	struct metric_label labels[METRIC_LABELS];
 	const char *help;
+	/* The labels' values go together, one by one; otherwise each value of
+	 * one goes with each of the other. */
+	bool paired;
 };
 
 enum metric {

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * open_messages: the messages with a recipient in flight, in memory.
+ * open_messages: the messages with a recipient in flight, deferred or held, in
+ * memory.
  *
- * What the join asks for most, found by id without asking the store. A cache
- * with a rule: it holds every message that has a recipient in flight, so that
- * its sums are the gauges; others pass through it while an event is applied.
- * Built anew from the store at start and after a failed commit. Not
+ * What the join asks for most, found by id or queue id without asking the
+ * store. A cache with a rule: it holds every message that has an open
+ * recipient, so that its sums are the gauges; of the others, the ones used
+ * last. Built anew from the store at start and after a failed commit. Not
  * thread-safe.
  */
 #ifndef EXPORTER_OPEN_MESSAGES_H
 #define EXPORTER_OPEN_MESSAGES_H
 
+#include "exporter/revision.h"
 #include "store/store.h"
 
 #include <stddef.h>
@@ -19,13 +21,22 @@
 struct open_messages;
 struct tracked;
 
-struct open_messages *open_messages_new(void);
+/* `kept_max`: how many messages without an open recipient are kept. */
+struct open_messages *open_messages_new(size_t kept_max);
 void open_messages_clear(struct open_messages *messages);
 void open_messages_free(struct open_messages **messages);
 
 /* NULL when it is not held. */
 struct tracked *open_messages_find(
     struct open_messages *messages, const struct uuid *id);
+
+/* As store_find_queue_id(), of those that are held. */
+struct tracked *open_messages_find_queue_id(
+    struct open_messages *messages, const struct queue_id_key *key);
+
+/* The first to claim it not earlier than key->before_wall_ns. */
+struct tracked *open_messages_find_next(
+    struct open_messages *messages, const struct queue_id_key *key);
 
 /* Holds a copy. The id must not be held yet. */
 struct tracked *open_messages_add(
@@ -34,20 +45,37 @@ struct tracked *open_messages_add(
 /* What is held; valid until the message is changed or let go. */
 const struct open_message *tracked_message(const struct tracked *tracked);
 
+/* Sets what is known of the message itself. */
+void tracked_set_evidence(struct tracked *tracked, uint32_t evidence);
+
+/* Makes it another message's: id, ending, stamps and boot. */
+void tracked_rename(struct open_messages *messages, struct tracked *tracked,
+    const struct open_message *message);
+
+void tracked_add_queue_id(struct open_messages *messages,
+    struct tracked *tracked, const struct queue_id_claim *claim);
+
 /* Sets what is known of recipient `number`; the next number after the last
  * adds one, with `address` copied, which is not used otherwise. */
 void tracked_set_recipient(struct open_messages *messages,
     struct tracked *tracked, const char *address,
     const struct recipient_change *change);
 
-/* Lets the message go unless it has a recipient in flight. */
+/* To be called when a message has been used: lets it or another one go unless
+ * it has an open recipient. */
 void open_messages_settle(
     struct open_messages *messages, struct tracked *tracked);
 
+/* Calls `each` for every message with an open recipient; it may change them but
+ * neither add nor settle. Stops when it returns anything but 0, and returns
+ * that. */
+int open_messages_each(struct open_messages *messages,
+    int (*each)(void *context, struct tracked *tracked), void *context);
+
 struct open_messages_figures {
 	size_t messages;
-	size_t recipients;
-	int64_t oldest_wall_ns; /* MAIL FROM; 0 when there is none */
+	size_t recipients[OPEN_STATES]; /* see open_state_number() */
+	int64_t oldest_wall_ns;         /* MAIL FROM; 0 when there is none */
 };
 
 struct open_messages_figures open_messages_figures(

@@ -6,17 +6,17 @@
 #include "exporter/outcome.h"
 
 #include <stdbool.h>
-#include <string.h>
-#include <strings.h>
 
 #include "base/arena.h"
 #include "base/reason.h"
+#include "exporter/address.h"
 #include "exporter/effect.h"
+#include "exporter/evidence.h"
 #include "exporter/open_messages.h"
+#include "exporter/transition.h"
 
 struct outcome {
-	struct open_messages *messages;
-	struct tracked *tracked;
+	struct subject subject;
 	const struct open_message *message;
 	const struct outcome_leg *leg;
 	bool *used; /* recipients of the message that this part named already */
@@ -38,26 +38,11 @@ reply_result(const struct delivery_recipient *recipient)
 	return RESULT_UNANSWERED;
 }
 
-enum likeness { LIKE_NOT, LIKE_FOLDED, LIKE_EXACTLY };
-
-static enum likeness
-address_likeness(const char *left, const char *right)
-{
-	const char *left_domain = strrchr(left, '@');
-	const char *right_domain = strrchr(right, '@');
-	size_t local =
-	    left_domain != NULL ? (size_t)(left_domain - left) : strlen(left);
-
-	if (strcasecmp(left, right) != 0)
-		return LIKE_NOT;
-	if ((left_domain == NULL) != (right_domain == NULL))
-		return LIKE_NOT;
-	return memcmp(left, right, local) == 0 ? LIKE_EXACTLY : LIKE_FOLDED;
-}
+#define DECIDED_BY_HOOK (EVIDENCE_HOOK_DELIVERED | EVIDENCE_HOOK_REFUSED)
 
 /* How well a recipient of the message answers to an address that the leg
- * names; 0: not at all. One whose outcome is open is meant rather than one that
- * has its outcome; one that this leg decided was named by it before. */
+ * names; 0: not at all. One of which no delivery had the last word yet is meant
+ * rather than another; one that this leg decided was named by it before. */
 static int
 match_rank(const struct outcome *outcome, size_t number, const char *address)
 {
@@ -65,15 +50,14 @@ match_rank(const struct outcome *outcome, size_t number, const char *address)
 	    &outcome->message->recipients[number];
 	enum likeness likeness;
 
-	if (outcome->used[number] || recipient->state == RECIPIENT_REJECTED ||
+	if (outcome->used[number] || (recipient->evidence & EVIDENCE_REFUSED) ||
 	    recipient->leg_row == outcome->leg->row)
 		return 0;
 	likeness = address_likeness(recipient->address, address);
 	if (likeness == LIKE_NOT)
 		return 0;
 	return 1 + 2 * (likeness == LIKE_EXACTLY) +
-	       (recipient->state == RECIPIENT_IN_FLIGHT ||
-		   recipient->state == RECIPIENT_ABORTED);
+	       ((recipient->evidence & DECIDED_BY_HOOK) == 0);
 }
 
 /* The number of the recipient that is meant, or the number a new one gets. */
@@ -120,132 +104,100 @@ observe(
 		    phase_duration((enum phase)i, &view));
 }
 
-static enum recipient_state
-delivered(const struct outcome *outcome, enum recipient_state from,
-    const struct delivery_recipient *recipient)
-{
-	struct day_file *file = outcome->leg->file;
-
-	if (from == RECIPIENT_DELIVERED) {
-		effect_count(file, METRIC_DUPLICATES, 0, 1);
-		return from;
-	}
-	if (from == RECIPIENT_BOUNCED)
-		effect_count(file, METRIC_OUTCOME_REVISIONS,
-		    REVISION_BOUNCED_DELIVERED, 1);
-	effect_count(file, METRIC_RECIPIENT_OUTCOMES, OUTCOME_DELIVERED, 1);
-	observe(outcome, recipient);
-	return RECIPIENT_DELIVERED;
-}
-
-static enum recipient_state
-next_state(const struct outcome *outcome, enum recipient_state from,
+static void
+count_reply(const struct outcome *outcome, uint32_t evidence,
     const struct delivery_recipient *recipient)
 {
 	struct day_file *file = outcome->leg->file;
 	enum metric_result result = reply_result(recipient);
 
 	effect_count(file, METRIC_DELIVERY_ATTEMPTS, result, 1);
-	/* Mail of a transaction that seemed aborted was accepted after all. */
-	if (from == RECIPIENT_ABORTED) {
-		effect_count(file, METRIC_OUTCOME_REVISIONS,
-		    REVISION_ABORTED_IN_FLIGHT, 1);
-		effect_count(file, METRIC_RECIPIENTS_ADDED, ADDED_ABORTED, 1);
-		from = RECIPIENT_IN_FLIGHT;
-	}
-	if (result == RESULT_DELIVERED)
-		return delivered(outcome, from, recipient);
-	if (result != RESULT_BOUNCED || from != RECIPIENT_IN_FLIGHT)
-		return from;
-	effect_count(file, METRIC_RECIPIENT_OUTCOMES, OUTCOME_BOUNCED, 1);
-	return RECIPIENT_BOUNCED;
+	if (result != RESULT_DELIVERED)
+		return;
+	if (evidence & EVIDENCE_HOOK_DELIVERED)
+		effect_count(file, METRIC_DUPLICATES, 0, 1);
+	else
+		observe(outcome, recipient);
 }
 
-/* What `from` becomes by one recipient's replies. */
-static struct recipient_change
-change_of(const struct outcome *outcome, const struct open_recipient *from,
+/* What one recipient's replies add to what is known of it. */
+static struct recipient_news
+news_of(const struct outcome *outcome, uint32_t evidence,
     const struct delivery_recipient *recipient)
 {
-	struct recipient_change change = {
-	    .state = next_state(outcome, from->state, recipient),
-	    .attempts = from->attempts + 1,
-	    .leg_row = from->leg_row,
-	    .leg_position = from->leg_position,
+	static const uint32_t bits[RESULTS] = {
+	    [RESULT_DELIVERED] = EVIDENCE_HOOK_DELIVERED,
+	    [RESULT_BOUNCED] = EVIDENCE_HOOK_REFUSED,
+	    [RESULT_DEFERRED] = EVIDENCE_HOOK_DEFERRED,
+	    [RESULT_UNANSWERED] = EVIDENCE_HOOK_DEFERRED,
 	};
+	struct recipient_news news = {
+	    .set = bits[reply_result(recipient)], .attempts = 1};
+	/* A delivery outweighs a refusal. */
+	bool is_first = news.set == EVIDENCE_HOOK_DELIVERED
+			    ? (evidence & EVIDENCE_HOOK_DELIVERED) == 0
+			    : (evidence & DECIDED_BY_HOOK) == 0;
 
-	if (change.state != from->state &&
-	    change.state != RECIPIENT_IN_FLIGHT) {
-		change.leg_row = outcome->leg->row;
-		change.leg_position = recipient->position;
+	if (is_first && (news.set & DECIDED_BY_HOOK)) {
+		news.leg_row = outcome->leg->row;
+		news.leg_position = recipient->position;
 	}
-	return change;
+	return news;
 }
 
 static int
-change_recipient(struct outcome *outcome, size_t number,
+apply_reply(struct outcome *outcome, size_t number,
     const struct delivery_recipient *recipient)
 {
-	struct recipient_change change = change_of(
-	    outcome, &outcome->message->recipients[number], recipient);
+	uint32_t evidence = outcome->message->recipients[number].evidence;
+	const struct recipient_news news =
+	    news_of(outcome, evidence, recipient);
 
-	change.number = (uint32_t)number;
+	count_reply(outcome, evidence, recipient);
 	outcome->used[number] = true;
-	if (store_change_recipient(
-		&outcome->message->key, &change, outcome->reason) != 0)
-		return -1;
-	tracked_set_recipient(
-	    outcome->messages, outcome->tracked, NULL, &change);
-	return 0;
+	return evidence_of_recipient(
+	    &outcome->subject, (uint32_t)number, &news, outcome->reason);
 }
 
 static int
 add_recipient(
     struct outcome *outcome, const struct delivery_recipient *recipient)
 {
-	static const struct open_recipient unknown = {
-	    .state = RECIPIENT_IN_FLIGHT};
-	struct recipient_change change =
-	    change_of(outcome, &unknown, recipient);
+	const struct recipient_news news = news_of(outcome, 0, recipient);
 
-	change.number = (uint32_t)outcome->message->recipient_count;
-	effect_count(
-	    outcome->leg->file, METRIC_RECIPIENTS_ADDED, ADDED_EXPANDED, 1);
-	if (store_add_recipient(&outcome->message->key, recipient->address,
-		&change, outcome->reason) != 0)
-		return -1;
-	tracked_set_recipient(
-	    outcome->messages, outcome->tracked, recipient->address, &change);
-	return 0;
+	count_reply(outcome, 0, recipient);
+	return evidence_new_recipient(
+	    &outcome->subject, recipient->address, &news, outcome->reason);
 }
 
 int
 outcome_apply(struct open_messages *messages, struct tracked *message,
     const struct outcome_leg *leg, struct arena *scratch, struct reason *reason)
 {
+	static const struct message_news begun = {.set = MESSAGE_SEEN_BY_HOOK};
 	struct outcome outcome = {
-	    .messages = messages,
-	    .tracked = message,
+	    .subject = {messages, message},
 	    .message = tracked_message(message),
 	    .leg = leg,
 	    .reason = reason,
 	};
 	size_t known = outcome.message->recipient_count;
+	int result = evidence_of_message(&outcome.subject, &begun, reason);
 
 	outcome.used = arena_alloc(scratch, known);
 	if (outcome.used == NULL)
 		return reason_set(reason, "too many recipients");
-	for (size_t i = 0; i < leg->event->recipient_count; i++) {
+	for (size_t i = 0; i < leg->event->recipient_count && result == 0;
+	     i++) {
 		const struct delivery_recipient *recipient =
 		    &leg->event->recipients[i];
 		size_t number = match(&outcome, known, recipient->address);
-		int result = number < known
-				 ? change_recipient(&outcome, number, recipient)
-				 : add_recipient(&outcome, recipient);
 
-		if (result != 0)
-			return -1;
+		result = number < known
+			     ? apply_reply(&outcome, number, recipient)
+			     : add_recipient(&outcome, recipient);
 	}
-	return 0;
+	return result;
 }
 
 void
@@ -260,9 +212,8 @@ outcome_count_unjoined(const struct outcome_leg *leg)
 			continue;
 		effect_count(
 		    leg->file, METRIC_RECIPIENTS_ADDED, ADDED_UNJOINED, 1);
-		effect_count(leg->file, METRIC_RECIPIENT_OUTCOMES,
-		    result == RESULT_DELIVERED ? OUTCOME_DELIVERED
-					       : OUTCOME_BOUNCED,
-		    1);
+		transition(leg->file, RECIPIENT_IN_FLIGHT,
+		    result == RESULT_DELIVERED ? RECIPIENT_DELIVERED
+					       : RECIPIENT_BOUNCED);
 	}
 }

@@ -3,9 +3,8 @@
  * outcome: what a delivery's replies mean for the recipients.
  *
  * A final 2xx delivers, a final 5xx or one to RCPT TO bounces, everything else
- * leaves the recipient in flight. A recipient is delivered once; what comes
- * after is a duplicate. All effects go to the leg's file, which is the
- * message's. For the ingest thread.
+ * defers. A recipient is delivered once; what comes after is a duplicate. All
+ * effects go to the leg's file, which is the message's. For the ingest thread.
  */
 #ifndef EXPORTER_OUTCOME_H
 #define EXPORTER_OUTCOME_H

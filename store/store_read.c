@@ -57,7 +57,8 @@ read_recipients(struct day_file *file, const struct recipient_owner *owner,
 			.attempts = rows[i].attempts,
 			.expected = rows[i].expected,
 			.leg_row = rows[i].leg_row,
-			.leg_position = rows[i].leg_position};
+			.leg_position = rows[i].leg_position,
+			.original = rows[i].original};
 	return 0;
 }
 

@@ -29,6 +29,7 @@ struct open_recipient {
 	bool expected;
 	int64_t leg_row; /* the delivery that decided; 0: none */
 	uint32_t leg_position;
+	const char *original; /* orig_to; NULL: not known */
 };
 
 struct open_message {

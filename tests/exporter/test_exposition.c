@@ -2,6 +2,8 @@
 /* The table of metrics and the text format. */
 #include "exporter/exposition.h"
 
+#include "exporter/revision.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,8 +135,8 @@ the_store_knows_counters_by_sample_name(void **state)
 	    names->counters[metric_index(METRIC_SMTP_REJECTS, 1)],
 	    "postlag_smtp_rejects_total{phase=\"rcpt\",class=\"5\"}");
 	assert_string_equal(
-	    names->counters[metric_index(
-		METRIC_OUTCOME_REVISIONS, REVISION_BOUNCED_DELIVERED)],
+	    names->counters[metric_index(METRIC_OUTCOME_REVISIONS,
+		revision_number(RECIPIENT_BOUNCED, RECIPIENT_DELIVERED))],
 	    "postlag_outcome_revisions_total{from=\"bounced\","
 	    "to=\"delivered\"}");
 	assert_string_equal(

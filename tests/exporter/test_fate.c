@@ -2,6 +2,8 @@
 /* fate: the rules hold for every set of evidence, in whatever order it came. */
 #include "exporter/fate.h"
 
+#include "exporter/revision.h"
+
 #include "tests/lib/unit.h"
 
 #define MESSAGE_BITS 16
@@ -18,6 +20,14 @@ static enum recipient_state
 state_of(uint32_t message, uint32_t recipient)
 {
 	return fate_of(message, recipient).state;
+}
+
+static void
+assert_revision(enum recipient_state from, enum recipient_state to)
+{
+	if (from != to && revision_number(from, to) == REVISIONS)
+		fail_msg("from %s to %s", recipient_state_name(from),
+		    recipient_state_name(to));
 }
 
 static void
@@ -98,6 +108,38 @@ delivered_stays_delivered(void **state)
 			    RECIPIENT_DELIVERED);
 }
 
+/* Label sets are closed: no evidence leads from an outcome to a state for which
+ * there is no label. */
+static void
+whatever_comes_the_revision_has_a_label(void **state)
+{
+	for (uint32_t message = 0; message < 1u << MESSAGE_BITS; message++)
+		for (uint32_t bit = 0; bit <= RECIPIENT_BITS; bit++) {
+			uint32_t recipient = (1u << bit) >> 1;
+			enum recipient_state from =
+			    state_of(message, recipient);
+
+			if (outcome_number(from) == OUTCOMES)
+				continue;
+			for (uint32_t more = 0; more < MESSAGE_BITS; more++)
+				assert_revision(from,
+				    state_of(message | 1u << more, recipient));
+			for (uint32_t more = 2; more < RECIPIENT_BITS; more++)
+				assert_revision(from,
+				    state_of(message, recipient | 1u << more));
+		}
+}
+
+static void
+revisions_are_numbered_one_by_one(void **state)
+{
+	for (unsigned i = 0; i < REVISIONS; i++)
+		assert_int_equal(
+		    revision_number(revision_from(i), revision_to(i)), i);
+	for (unsigned i = 0; i < OUTCOMES; i++)
+		assert_int_equal(outcome_number(outcome_state(i)), i);
+}
+
 int
 main(void)
 {
@@ -105,6 +147,8 @@ main(void)
 	    cmocka_unit_test(usual_lives_have_the_usual_fates),
 	    cmocka_unit_test(lost_needs_a_queue_file_that_is_gone),
 	    cmocka_unit_test(delivered_stays_delivered),
+	    cmocka_unit_test(whatever_comes_the_revision_has_a_label),
+	    cmocka_unit_test(revisions_are_numbered_one_by_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

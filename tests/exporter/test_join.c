@@ -19,10 +19,10 @@ static const struct scenario scenarios[] = {
 	"phase_seconds{phase=\"mail_to_rcpt\"} 1\n"
 	"phase_seconds{phase=\"queue\"} 2\n"
 	"phase_seconds{phase=\"lmtp_reply\"} 2\n"
-	"in flight 0\n"
+	"open 0\n"
 	"Q1: u1=delivered/1 u2=delivered/1 [stamped]\n"},
     {"a message waits for its delivery", "M a Q1 u1\n",
-	"in flight 1\nQ1: u1=in_flight/0\n"},
+	"open 1\nQ1: u1=in_flight/0\n"},
     {"case 39: five recipients have five outcomes",
 	"M a Q1 u1 u2 u3 u4 u5\n"
 	"D a Q1 u1=250 u2=250 u3=250 u4=550 u5=451\n",
@@ -30,9 +30,9 @@ static const struct scenario scenarios[] = {
 	"recipient_outcomes_total{outcome=\"bounced\"} 1\n"
 	"delivery_attempts_total{result=\"deferred\"} 1\n"
 	"delivery_latency_seconds 3\n"
-	"in flight 1\n"
+	"open 1\n"
 	"Q1: u1=delivered/1 u2=delivered/1 u3=delivered/1 u4=bounced/1"
-	" u5=in_flight/1 [stamped]\n"},
+	" u5=deferred/1 [stamped]\n"},
     {"case 1: retries are observed once, from MAIL FROM",
 	"M a Q1 u1\nD a Q1 u1=451\nD a Q1 u1=451\nD a Q1 u1=250\n",
 	"recipient_outcomes_total{outcome=\"delivered\"} 1\n"
@@ -42,11 +42,11 @@ static const struct scenario scenarios[] = {
 	"phase_seconds{phase=\"lmtp_data\"} 1\n"
 	"Q1: u1=delivered/3 [stamped] [stamped] [stamped]\n"},
     {"RCPT TO refused by the server bounces", "M a Q1 u1\nD a Q1 u1=/550\n",
-	"recipient_outcomes_total{outcome=\"bounced\"} 1\nin flight 0\n"},
+	"recipient_outcomes_total{outcome=\"bounced\"} 1\nopen 0\n"},
     {"RCPT TO put off by the server does not", "M a Q1 u1\nD a Q1 u1=/451\n",
-	"delivery_attempts_total{result=\"deferred\"} 1\nin flight 1\n"},
+	"delivery_attempts_total{result=\"deferred\"} 1\nopen 1\n"},
     {"no final reply leaves the recipient in flight", "M a Q1 u1\nD a Q1 u1=\n",
-	"delivery_attempts_total{result=\"unanswered\"} 1\nin flight 1\n"},
+	"delivery_attempts_total{result=\"unanswered\"} 1\nopen 1\n"},
     {"case 42: a second delivery is a duplicate",
 	"M a Q1 u1\nD a Q1 u1=250\nD a Q1 u1=250\n",
 	"recipient_outcomes_total{outcome=\"delivered\"} 1\n"
@@ -67,8 +67,8 @@ static const struct scenario scenarios[] = {
     {"an expanded alias is added", "M a Q1 list\nD a Q1 u1=250 u2=451\n",
 	"recipients_added_total{reason=\"expanded\"} 2\n"
 	"recipient_outcomes_total{outcome=\"delivered\"} 1\n"
-	"in flight 2\n"
-	"Q1: list=in_flight/0 u1=delivered/1 u2=in_flight/1 [stamped]\n"},
+	"open 2\n"
+	"Q1: list=in_flight/0 u1=delivered/1 u2=deferred/1 [stamped]\n"},
     {"an address named twice by RCPT TO is one recipient",
 	"M a Q1 u1@example.test u1@EXAMPLE.test U1\nD a Q1 u1=250 U1=250\n",
 	"recipients_accepted_total 2\n"
@@ -106,9 +106,9 @@ static const struct scenario scenarios[] = {
     {"a transaction without an accepted recipient is only counted",
 	"M!4 a Q1 !u1\n",
 	"smtp_rejects_total{phase=\"rcpt\",class=\"5\"} 1\n"
-	"smtp_aborts_total{phase=\"rcpt\"} 1\nin flight 0\n"},
+	"smtp_aborts_total{phase=\"rcpt\"} 1\nopen 0\n"},
     {"an aborted transaction is kept, not accepted", "M!5 a Q1 u1\n",
-	"smtp_aborts_total{phase=\"data\"} 1\nin flight 0\n"
+	"smtp_aborts_total{phase=\"data\"} 1\nopen 0\n"
 	"Q1: u1=aborted/0\n"},
     {"what seemed aborted may be delivered", "M!6 a Q1 u1\nD - Q1 u1=250\n",
 	"recipients_added_total{reason=\"aborted\"} 1\n"
@@ -136,7 +136,7 @@ static const struct scenario scenarios[] = {
 	"unstamped_total{reason=\"no_message\"} 1\n"
 	"recipients_added_total{reason=\"unjoined\"} 1\n"
 	"recipient_outcomes_total{outcome=\"delivered\"} 1\n"
-	"in flight 0\nno message Q1: "},
+	"open 0\nno message Q1: "},
     {"an unknown stamp that claims this mail waits", "D ? Q1 u1=250\n",
 	"waiting 1\nno message Q1: "},
     {"and is foreign after stamp_wait", "D ? Q1 u1=250\nX\n",
@@ -154,7 +154,7 @@ static const struct scenario scenarios[] = {
 	"forged_stamps_total 1\n"
 	"unstamped_total{reason=\"foreign\"} 1\n"
 	"recipients_added_total{reason=\"unjoined\"} 1\n"
-	"in flight 1\nQ1: u1=in_flight/0\nno message Q2: "},
+	"open 1\nQ1: u1=in_flight/0\nno message Q2: "},
     {"a stamp joins where the hook knows no queue id",
 	"M a Q1 u1\nD a - u1=250\n", "Q1: u1=delivered/1 [stamped]\n"},
     {"a heartbeat's counts are ours", "H\nH\n",
@@ -251,7 +251,7 @@ what_waits_is_settled_after_a_restart(void **state)
 	world_commit(&world);
 	dump = world_dump(&world, &script);
 	assert_non_null(
-	    strstr(dump, "Q1: u1=delivered/1 u2=in_flight/1 [stamped]"));
+	    strstr(dump, "Q1: u1=delivered/1 u2=deferred/1 [stamped]"));
 	assert_int_equal(dump_value(dump, "waiting"), 0);
 	assert_int_equal(dump_value(dump, "delivery_latency_seconds"), 1);
 	free(dump);
@@ -274,7 +274,7 @@ a_copied_stamp_read_before_its_message_is_foreign(void **state)
 	world_commit(&world);
 	dump = world_dump(&world, &script);
 	assert_int_equal(dump_value(dump, "forged_stamps_total"), 1);
-	assert_int_equal(dump_value(dump, "in flight"), 1);
+	assert_int_equal(dump_value(dump, "open"), 1);
 	assert_balance(dump);
 	free(dump);
 	world_end(&world);
@@ -300,7 +300,7 @@ case_13_the_other_instance_has_its_own_queue_ids(void **state)
 	dump = world_dump(&world, &script);
 	assert_int_equal(
 	    dump_value(dump, "unstamped_total{reason=\"no_message\"}"), 1);
-	assert_int_equal(dump_value(dump, "in flight"), 1);
+	assert_int_equal(dump_value(dump, "open"), 1);
 	free(dump);
 	world_end(&world);
 	script_free(&script);

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table of metrics and the words of their labels. Read by metrics.c only.
+ */
+#include "exporter/metric_table.h"
+
+#include "exporter/revision.h"
+#include "proto/event.h"
+#include "proto/phase.h"
+#include "store/record.h"
+
+const char *const metric_sources[SOURCES] = {
+    "milter", "lmtp", "operator", "other"};
+
+static const char *
+source_value(unsigned number)
+{
+	return metric_sources[number];
+}
+
+static const char *
+added_value(unsigned number)
+{
+	static const char *const values[ADDITIONS] = {
+	    "expanded", "aborted", "unjoined", "unstamped"};
+
+	return values[number];
+}
+
+static const char *
+outcome_value(unsigned number)
+{
+	return recipient_state_name(outcome_state(number));
+}
+
+static const char *
+state_value(unsigned number)
+{
+	return recipient_state_name(open_state(number));
+}
+
+static const char *
+revised_from_value(unsigned number)
+{
+	return recipient_state_name(revision_from(number));
+}
+
+static const char *
+revised_to_value(unsigned number)
+{
+	return recipient_state_name(revision_to(number));
+}
+
+static const char *
+phase_value(unsigned number)
+{
+	return phase_describe((enum phase)number)->name;
+}
+
+static const char *
+result_value(unsigned number)
+{
+	static const char *const values[RESULTS] = {
+	    "delivered", "deferred", "bounced", "unanswered"};
+
+	return values[number];
+}
+
+static const char *
+rcpt_value(unsigned number)
+{
+	return message_phase_name(MESSAGE_PHASE_RCPT);
+}
+
+static const char *
+class_value(unsigned number)
+{
+	static const char *const values[REJECTS] = {"4", "5"};
+
+	return values[number];
+}
+
+static const char *
+abort_value(unsigned number)
+{
+	return message_phase_name(MESSAGE_PHASE_CONNECT + number);
+}
+
+static const char *
+unstamped_value(unsigned number)
+{
+	static const char *const values[UNSTAMPED_REASONS] = {
+	    "no_stamp", "no_message", "foreign"};
+
+	return values[number];
+}
+
+static const char *
+milter_unstamped_value(unsigned number)
+{
+	static const char *const values[MILTER_UNSTAMPED_REASONS] = {
+	    "stopped", "dropped", "refused"};
+
+	return values[number];
+}
+
+static const char *
+dropped_value(unsigned number)
+{
+	static const char *const values[DROPPED_REASONS] = {
+	    "limit", "error", "memory"};
+
+	return values[number];
+}
+
+static const char *
+version_value(unsigned number)
+{
+	return POSTLAG_VERSION;
+}
+
+/* clang-format off */
+#define SOURCE {"source", SOURCES, source_value}
+
+const struct metric_family metric_families[METRICS] = {
+[METRIC_MESSAGES_ACCEPTED] = {
+	"postlag_messages_accepted_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
+	{{.name = NULL}},
+	"Messages that the milter let pass at end of message."},
+[METRIC_RECIPIENTS_ACCEPTED] = {
+	"postlag_recipients_accepted_total", METRIC_STORED_COUNTER,
+	METRIC_PLAIN, {{.name = NULL}},
+	"Recipients of those messages whose RCPT TO was accepted; an address "
+	"named twice is one recipient."},
+[METRIC_RECIPIENTS_ADDED] = {
+	"postlag_recipients_added_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
+	{{"reason", ADDITIONS, added_value}},
+	"Recipients that no accepted RCPT TO named: expanded from an alias, of "
+	"a transaction that seemed aborted, of mail that the milter did not "
+	"see (unstamped), or, once delivered or bounced, of mail whose "
+	"message is not known (unjoined). The balance: accepted + added + "
+	"revisions but those from aborted = outcomes + recipients now in "
+	"flight, deferred and held."},
+[METRIC_RECIPIENT_OUTCOMES] = {
+	"postlag_recipient_outcomes_total", METRIC_STORED_COUNTER,
+	METRIC_PLAIN, {{"outcome", OUTCOMES, outcome_value}},
+	"Entries of recipients into a final state: delivered to a mailbox, "
+	"relayed to another host, handed off to a command or filter, ..., "
+	"expanded (others continue it: an alias), merged (Postfix was done "
+	"with it without a delivery of its own: a duplicate, REDIRECT)."},
+[METRIC_OUTCOME_REVISIONS] = {
+	"postlag_outcome_revisions_total", METRIC_STORED_COUNTER,
+	METRIC_PLAIN,
+	{{"from", REVISIONS, revised_from_value},
+	    {"to", REVISIONS, revised_to_value}},
+	"Recipients that left a final state, which turned out not to be the "
+	"last one.", true},
+[METRIC_RECIPIENTS] = {
+	"postlag_recipients", METRIC_GAUGE, METRIC_PLAIN,
+	{{"state", OPEN_STATES, state_value}},
+	"Recipients that are in this state now; of messages that the queue "
+	"lifetime of the configuration allows to be in the queue still."},
+[METRIC_MESSAGES_IN_FLIGHT] = {
+	"postlag_messages_in_flight", METRIC_GAUGE, METRIC_PLAIN,
+	{{.name = NULL}},
+	"Messages with at least one recipient in flight."},
+[METRIC_OLDEST_IN_FLIGHT] = {
+	"postlag_oldest_in_flight_timestamp_seconds", METRIC_GAUGE,
+	METRIC_SECONDS, {{.name = NULL}},
+	"MAIL FROM of the oldest message in flight; 0 when there is none."},
+[METRIC_DELIVERY_LATENCY] = {
+	"postlag_delivery_latency_seconds", METRIC_STORED_HISTOGRAM,
+	METRIC_SECONDS, {{.name = NULL}},
+	"From MAIL FROM to the LMTP server's 2xx for the recipient, once a "
+	"recipient, whatever the retries."},
+[METRIC_PHASE] = {
+	"postlag_phase_seconds", METRIC_STORED_HISTOGRAM, METRIC_SECONDS,
+	{{"phase", PHASES, phase_value}},
+	"Intervals between the arrivals of commands: up to end of message once "
+	"an accepted message, from the queue on once a delivered recipient."},
+[METRIC_DELIVERY_ATTEMPTS] = {
+	"postlag_delivery_attempts_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
+	{{"result", RESULTS, result_value}},
+	"Recipients of LMTP transactions, by the LMTP server's last word."},
+[METRIC_DUPLICATES] = {
+	"postlag_duplicates_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
+	{{.name = NULL}},
+	"Deliveries of recipients that were delivered before."},
+[METRIC_SMTP_REJECTS] = {
+	"postlag_smtp_rejects_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
+	{{"phase", 1, rcpt_value}, {"class", REJECTS, class_value}},
+	"Recipients that Postfix refused, by the first digit of its reply."},
+[METRIC_SMTP_ABORTS] = {
+	"postlag_smtp_aborts_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
+	{{"phase", MESSAGE_PHASES - MESSAGE_PHASE_CONNECT, abort_value}},
+	"SMTP transactions that ended before end of message, by how far they "
+	"came."},
+[METRIC_RECIPIENTS_OMITTED] = {
+	"postlag_recipients_omitted_total", METRIC_STORED_COUNTER,
+	METRIC_PLAIN, {{.name = NULL}},
+	"Recipients that the milter had no room to record."},
+[METRIC_UNSTAMPED] = {
+	"postlag_unstamped_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
+	{{"reason", UNSTAMPED_REASONS, unstamped_value}},
+	"Mail that reached the LMTP server without a stamp of its own, once an "
+	"LMTP transaction: its message is known by its queue id (no_stamp) or "
+	"not at all (no_message), or the stamp is another mail's (foreign)."},
+[METRIC_MILTER_UNSTAMPED] = {
+	"postlag_milter_unstamped_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
+	{{"reason", MILTER_UNSTAMPED_REASONS, milter_unstamped_value}},
+	"Mail that the milter knows to have passed on without a stamp: it was "
+	"stopped, its event could not be recorded, or the header was refused."},
+[METRIC_FORGED_STAMPS] = {
+	"postlag_forged_stamps_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
+	{{.name = NULL}},
+	"Stamps that were not believed: removed by the milter, or seen at "
+	"delivery in mail that they do not belong to."},
+[METRIC_DELIVERIES_WAITING] = {
+	"postlag_deliveries_waiting", METRIC_GAUGE, METRIC_PLAIN,
+	{{.name = NULL}},
+	"Deliveries whose stamp names a message that is not known yet."},
+[METRIC_CLOCK_SKEW] = {
+	"postlag_clock_skew_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
+	{{.name = NULL}},
+	"Durations that came out negative and were not observed."},
+[METRIC_ODD_MESSAGES] = {
+	"postlag_odd_messages_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
+	{{.name = NULL}},
+	"Accepted messages whose id names a day too far in the past or future: "
+	"a clock was wrong."},
+[METRIC_SESSIONS] = {
+	"postlag_sessions_total", METRIC_STORED_COUNTER, METRIC_PLAIN, {SOURCE},
+	"SMTP sessions that the milter saw, connections to the LMTP hook."},
+[METRIC_JOURNAL_EVENTS_APPENDED] = {
+	"postlag_journal_events_appended_total", METRIC_STORED_COUNTER,
+	METRIC_PLAIN, {SOURCE},
+	"Events written to the journal, by their writer's count."},
+[METRIC_JOURNAL_EVENTS_DROPPED] = {
+	"postlag_journal_events_dropped_total", METRIC_STORED_COUNTER,
+	METRIC_PLAIN,
+	{SOURCE, {"reason", DROPPED_REASONS, dropped_value}},
+	"Events that are lost because the journal had reached its limit, the "
+	"disk refused them, or memory was short."},
+[METRIC_JOURNAL_BYTES_APPENDED] = {
+	"postlag_journal_appended_bytes_total", METRIC_STORED_COUNTER,
+	METRIC_BYTES, {SOURCE},
+	"Bytes written to the journal."},
+[METRIC_JOURNAL_DAMAGED_RECORDS] = {
+	"postlag_journal_damaged_records_total", METRIC_STORED_COUNTER,
+	METRIC_PLAIN, {SOURCE},
+	"Places in the journal where at least one record was unreadable."},
+[METRIC_JOURNAL_DAMAGED_BYTES] = {
+	"postlag_journal_damaged_bytes_total", METRIC_STORED_COUNTER,
+	METRIC_BYTES, {SOURCE},
+	"Bytes of the journal that were stepped over."},
+[METRIC_JOURNAL_TORN_RECORDS] = {
+	"postlag_journal_torn_records_total", METRIC_STORED_COUNTER,
+	METRIC_PLAIN, {SOURCE},
+	"Incomplete records at the end of a journal file."},
+[METRIC_JOURNAL_UNREADABLE_SEGMENTS] = {
+	"postlag_journal_unreadable_segments_total", METRIC_STORED_COUNTER,
+	METRIC_PLAIN, {SOURCE},
+	"Journal files that could not be read at all."},
+[METRIC_JOURNAL_BEHIND_BYTES] = {
+	"postlag_journal_behind_bytes", METRIC_GAUGE, METRIC_BYTES, {SOURCE},
+	"Bytes of the journal that are not read yet."},
+[METRIC_SOURCE_LAST_EVENT] = {
+	"postlag_source_last_event_timestamp_seconds", METRIC_GAUGE,
+	METRIC_SECONDS, {SOURCE},
+	"When the last event read was made, heartbeats included; 0 before the "
+	"first since start."},
+[METRIC_STORE_FILES] = {
+	"postlag_store_files", METRIC_GAUGE, METRIC_PLAIN,
+	{{.name = NULL}},
+	"Day files in the store."},
+[METRIC_STORE_BYTES] = {
+	"postlag_store_bytes", METRIC_GAUGE, METRIC_BYTES, {{.name = NULL}},
+	"Size of all files in the store."},
+[METRIC_STORE_DAMAGED_FILES] = {
+	"postlag_store_damaged_files", METRIC_GAUGE, METRIC_PLAIN,
+	{{.name = NULL}},
+	"Day files that cannot be read and were left alone."},
+[METRIC_STORE_COMMITS] = {
+	"postlag_store_commits_total", METRIC_LIVE_COUNTER, METRIC_PLAIN,
+	{{.name = NULL}},
+	"Commits to the store since start."},
+[METRIC_STORE_ERRORS] = {
+	"postlag_store_errors_total", METRIC_LIVE_COUNTER, METRIC_PLAIN,
+	{{.name = NULL}},
+	"Batches since start that could not be stored and were tried again."},
+[METRIC_STORE_LONGEST_COMMIT] = {
+	"postlag_store_longest_commit_seconds", METRIC_GAUGE, METRIC_SECONDS,
+	{{.name = NULL}},
+	"The longest commit since start."},
+[METRIC_BUILD_INFO] = {
+	"postlag_build_info", METRIC_GAUGE, METRIC_PLAIN,
+	{{"version", 1, version_value}},
+	"Always 1; the version is in its label."},
+};
+/* clang-format on */

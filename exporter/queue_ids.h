@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * queue_ids: which message in memory bears a queue id of an instance.
+ *
+ * Queue ids are used again: each claim on one has a time from which it counts,
+ * until the next. Not thread-safe.
+ */
+#ifndef EXPORTER_QUEUE_IDS_H
+#define EXPORTER_QUEUE_IDS_H
+
+#include "store/store.h"
+
+struct queue_ids;
+struct tracked;
+
+struct queue_ids *queue_ids_new(void);
+void queue_ids_free(struct queue_ids **ids);
+
+/* Adds a claim; `tracked` is borrowed until it is removed. */
+void queue_ids_add(struct queue_ids *ids, const struct queue_id_claim *claim,
+    struct tracked *tracked);
+
+/* Removes the claim of `tracked` on this id of this instance. */
+void queue_ids_remove(struct queue_ids *ids, const struct queue_id_claim *claim,
+    const struct tracked *tracked);
+
+/* Whose claim was the last not later than key->before_wall_ns; NULL: nobody's
+ * here. */
+struct tracked *queue_ids_find(
+    const struct queue_ids *ids, const struct queue_id_key *key);
+
+/* The first one whose claim is not earlier than key->before_wall_ns. */
+struct tracked *queue_ids_find_next(
+    const struct queue_ids *ids, const struct queue_id_key *key);
+
+#endif
