@@ -76,7 +76,7 @@ struct recipient_change {
 	uint32_t number;
 	enum recipient_state state;
 	enum fate_reason reason;
-	uint32_t evidence;
+	uint32_t evidence; /* 24 bits are kept */
 	uint32_t attempts;
 	int64_t leg_row;       /* the delivery that decided; 0: none */
 	uint32_t leg_position; /* delivery_recipient.position in it */

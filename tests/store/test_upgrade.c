@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Files of an older version: upgraded by the writer as it opens them, left
+ * alone by readers (I2, I3).
+ */
+#include "tests/store/store_fixture.h"
+
+#include <sqlite3.h>
+
+#define VERSION1 "tests/store/version1.sql"
+#define DAY "day-20261130.db"
+
+/* Evidence as exporter/fate.h numbers it. */
+enum { NAMED = 1, REFUSED = 2, DELIVERED = 4, BOUNCED = 8, DEFERRED = 16 };
+enum { ACCEPTED = 1, SEEN_BY_HOOK = 2 };
+
+static void
+execute(const char *path, const char *sql)
+{
+	sqlite3 *database;
+	char *error = NULL;
+
+	assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+	if (sqlite3_exec(database, sql, NULL, NULL, &error) != SQLITE_OK)
+		fail_msg("%s: %s", path, error);
+	sqlite3_close(database);
+}
+
+static int64_t
+ask(const char *path, const char *sql)
+{
+	sqlite3 *database;
+	sqlite3_stmt *query;
+	int64_t answer;
+
+	assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+	assert_int_equal(
+	    sqlite3_prepare_v2(database, sql, -1, &query, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_step(query), SQLITE_ROW);
+	answer = sqlite3_column_int64(query, 0);
+	sqlite3_finalize(query);
+	sqlite3_close(database);
+	return answer;
+}
+
+/* A store of version 1, not yet opened. */
+static int
+setup_version1(void **state)
+{
+	struct fixture *fixture = fixture_new();
+	char path[FIXTURE_PATH_SIZE], sql[32768];
+	FILE *file = fopen(VERSION1, "r");
+	size_t size;
+
+	*state = fixture;
+	if (fixture == NULL || file == NULL ||
+	    mkdir(fixture->directory, 0750) != 0)
+		return -1;
+	size = fread(sql, 1, sizeof(sql) - 1, file);
+	fclose(file);
+	sql[size] = '\0';
+	fixture_path(fixture, DAY, path);
+	execute(path, sql);
+	fixture_path(fixture, "control.db", path);
+	execute(path,
+	    "PRAGMA application_id = 1349471335; PRAGMA user_version = 1;"
+	    "CREATE TABLE lower_bound(source ANY PRIMARY KEY,"
+	    " segment INTEGER NOT NULL, offset INTEGER NOT NULL)"
+	    " STRICT, WITHOUT ROWID;"
+	    "INSERT INTO lower_bound VALUES('milter', 1, 1234);");
+	return 0;
+}
+
+static void
+find_open(struct fixture *fixture, uint64_t number, struct open_message *open_r)
+{
+	struct fixture_message message;
+
+	fixture_fill_message(&message, number);
+	arena_reset(fixture->arena);
+	if (store_find_message(fixture->store, &message.event.id,
+		fixture->arena, open_r, &fixture->reason) != 1)
+		fail_msg("%s", fixture->reason.text);
+}
+
+static void
+what_was_known_is_told_as_evidence(void **state)
+{
+	static const struct {
+		uint32_t evidence;
+		size_t count;
+		struct {
+			enum recipient_state state;
+			uint32_t evidence;
+		} recipients[3];
+	} wanted[] = {
+	    {ACCEPTED | SEEN_BY_HOOK, 2,
+		{{RECIPIENT_DELIVERED, NAMED | DELIVERED},
+		    {RECIPIENT_DELIVERED, NAMED | DELIVERED}}},
+	    {ACCEPTED | SEEN_BY_HOOK, 3,
+		{{RECIPIENT_BOUNCED, NAMED | BOUNCED},
+		    {RECIPIENT_IN_FLIGHT, NAMED | DEFERRED},
+		    {RECIPIENT_REJECTED, REFUSED}}},
+	    {ACCEPTED, 1, {{RECIPIENT_IN_FLIGHT, NAMED}}},
+	    {0, 2, {{RECIPIENT_ABORTED, NAMED}, {RECIPIENT_ABORTED, NAMED}}},
+	};
+	struct fixture *fixture = *state;
+	struct open_message open;
+
+	fixture_open(fixture);
+	for (size_t i = 0; i < COUNT(wanted); i++) {
+		find_open(fixture, i + 1, &open);
+		assert_row(i, open.evidence == wanted[i].evidence);
+		assert_row(i, open.recipient_count == wanted[i].count);
+		for (size_t j = 0; j < wanted[i].count; j++) {
+			assert_row(i, open.recipients[j].state ==
+					  wanted[i].recipients[j].state);
+			assert_row(i, open.recipients[j].evidence ==
+					  wanted[i].recipients[j].evidence);
+			assert_row(
+			    i, open.recipients[j].reason == FATE_REASON_NONE);
+		}
+	}
+}
+
+static int
+count_message(void *context, const struct open_message *message)
+{
+	++*(unsigned *)context;
+	return 0;
+}
+
+static int
+count_leg(void *context, const struct waiting_leg *leg)
+{
+	++*(unsigned *)context;
+	return 0;
+}
+
+static void
+an_upgraded_store_goes_on_where_it_was(void **state)
+{
+	struct fixture *fixture = *state;
+	struct fixture_message message;
+	const struct message_record *record;
+	struct open_message open;
+	unsigned messages = 0, legs = 0;
+	struct recipient_change change = {.state = RECIPIENT_DEFERRED,
+	    .evidence = 1024,
+	    .original = "old@example.org"};
+	const struct attempt_record attempt = {
+	    .wall_ns = NOW_NS, .agent = "smtp", .status = "deferred"};
+
+	fixture_open(fixture);
+	assert_int_equal(
+	    store_lower_bound(fixture->store, SOURCE).offset, 1234);
+	assert_int_equal(fixture_counted(fixture, COUNTER_DELIVERIES), 2);
+	assert_int_equal(store_each_open(fixture->store, count_message,
+			     &messages, &fixture->reason),
+	    0);
+	assert_int_equal(messages, 2);
+	assert_int_equal(store_each_waiting(fixture->store, count_leg, &legs,
+			     &fixture->reason),
+	    0);
+	assert_int_equal(legs, 1);
+	find_open(fixture, 3, &open);
+	assert_int_equal(store_change_recipient(&open.key, &change, NULL), 0);
+	assert_int_equal(store_add_attempt(&open.key, &attempt, NULL), 0);
+	fixture_add_both(fixture, 10);
+	fixture_must_commit(fixture, 2000);
+	fixture_reopen(fixture);
+	fixture_fill_message(&message, 3);
+	record = fixture_find_one(fixture, message.queue_id);
+	assert_int_equal(record->recipients[0].state, RECIPIENT_DEFERRED);
+	assert_string_equal(record->recipients[0].original, "old@example.org");
+	assert_int_equal(record->attempt_count, 1);
+	fixture_fill_message(&message, 1);
+	record = fixture_find_one(fixture, message.queue_id);
+	assert_int_equal(record->leg_count, 1);
+	assert_int_equal(record->recipients[1].leg, 0);
+}
+
+/* As one that this version made. */
+static void
+an_upgraded_file_has_every_table_and_index(void **state)
+{
+	static const char objects[] =
+	    "SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'";
+	static const char open_recipients[] =
+	    "SELECT count(*) FROM recipient INDEXED BY recipient_open"
+	    " WHERE state IN (0, 5, 6)";
+	struct fixture *fixture = *state;
+	struct fixture_message message;
+	struct message_key key;
+	char old[FIXTURE_PATH_SIZE], new[FIXTURE_PATH_SIZE];
+
+	fixture_open(fixture);
+	fixture_fill_message(&message, 1);
+	message.event.id = fixture_id(fixture_message_ns(1) - DAY_NS, 1);
+	key.file =
+	    store_file(fixture->store, fixture_message_ns(1) - DAY_NS, NULL);
+	assert_int_equal(store_add_message(key.file, &message.event,
+			     &fixture_segment, &message.verdict, &key, NULL),
+	    0);
+	fixture_must_commit(fixture, 1235);
+	fixture_close(fixture);
+	fixture_path(fixture, DAY, old);
+	fixture_path(fixture, "day-20261129.db", new);
+	assert_int_equal(ask(old, objects), ask(new, objects));
+	assert_int_equal(
+	    ask(old, "PRAGMA user_version"), ask(new, "PRAGMA user_version"));
+	assert_int_equal(ask(old, open_recipients), 2);
+	assert_int_equal(ask(new, open_recipients), 2);
+	fixture_path(fixture, "control.db", old);
+	assert_int_equal(
+	    ask(old, "PRAGMA user_version"), ask(new, "PRAGMA user_version"));
+}
+
+static void
+a_reader_asks_for_the_upgrade(void **state)
+{
+	struct fixture *fixture = *state;
+	struct fixture_message message;
+	struct message_record *records;
+
+	fixture_fill_message(&message, 1);
+	assert_int_equal(fixture_find(fixture, message.queue_id, &records), -1);
+	assert_non_null(strstr(fixture->reason.text, "older version"));
+	/* The same reader, once the exporter was started. */
+	fixture->totals = totals_new(&fixture_names);
+	fixture->store =
+	    store_open(&fixture->settings, fixture->totals, &fixture->reason);
+	assert_int_equal(fixture_find(fixture, message.queue_id, &records), 1);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name)                                                             \
+	cmocka_unit_test_setup_teardown(name, setup_version1, fixture_teardown)
+	    TEST(what_was_known_is_told_as_evidence),
+	    TEST(an_upgraded_store_goes_on_where_it_was),
+	    TEST(an_upgraded_file_has_every_table_and_index),
+	    TEST(a_reader_asks_for_the_upgrade),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
