@@ -27,10 +27,16 @@ look_up(const char *name, struct passwd *entry, char *text, size_t size,
 			  : reason_set(reason, "user %s does not exist", name);
 }
 
+enum groups { GROUPS_ALL, GROUPS_PRIMARY };
+
 static int
-drop_to(const struct passwd *entry, const char *name, struct reason *reason)
+drop_to(const struct passwd *entry, const char *name, enum groups groups,
+    struct reason *reason)
 {
-	if (initgroups(name, entry->pw_gid) < 0 ||
+	int result = groups == GROUPS_ALL ? initgroups(name, entry->pw_gid)
+					  : setgroups(1, &entry->pw_gid);
+
+	if (result < 0 ||
 	    setresgid(entry->pw_gid, entry->pw_gid, entry->pw_gid) < 0 ||
 	    setresuid(entry->pw_uid, entry->pw_uid, entry->pw_uid) < 0)
 		return reason_set_errno(reason, "cannot become user %s", name);
@@ -40,8 +46,8 @@ drop_to(const struct passwd *entry, const char *name, struct reason *reason)
 	return 0;
 }
 
-int
-user_become(const char *name, struct reason *reason)
+static int
+become(const char *name, enum groups groups, struct reason *reason)
 {
 	struct passwd entry;
 	char text[4096];
@@ -49,7 +55,7 @@ user_become(const char *name, struct reason *reason)
 	if (geteuid() == 0) {
 		if (look_up(name, &entry, text, sizeof(text), reason) < 0)
 			return -1;
-		return drop_to(&entry, name, reason);
+		return drop_to(&entry, name, groups, reason);
 	}
 	if (look_up(name, &entry, text, sizeof(text), NULL) < 0 ||
 	    entry.pw_uid != geteuid())
@@ -57,4 +63,16 @@ user_become(const char *name, struct reason *reason)
 			 "stays",
 		    name, (long)geteuid());
 	return 0;
+}
+
+int
+user_become(const char *name, struct reason *reason)
+{
+	return become(name, GROUPS_ALL, reason);
+}
+
+int
+user_become_alone(const char *name, struct reason *reason)
+{
+	return become(name, GROUPS_PRIMARY, reason);
 }

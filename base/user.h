@@ -10,4 +10,7 @@ struct reason;
  * -1: the process may then be halfway and has to end. */
 int user_become(const char *name, struct reason *reason);
 
+/* The same with the primary group only. */
+int user_become_alone(const char *name, struct reason *reason);
+
 #endif

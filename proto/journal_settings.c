@@ -27,8 +27,8 @@ journal_settings_check(
 	return 0;
 }
 
-static const char *
-host_name(void)
+const char *
+journal_default_instance(void)
 {
 	static char name[HOST_NAME_MAX + 1];
 
@@ -44,8 +44,9 @@ journal_settings_for_writer(
 	return (struct journal_writer_settings){
 	    .directory = settings->directory,
 	    .source = settings->source,
-	    .instance =
-		*settings->instance != '\0' ? settings->instance : host_name(),
+	    .instance = *settings->instance != '\0'
+			    ? settings->instance
+			    : journal_default_instance(),
 	    .program = program,
 	    .segment_bytes = settings->segment_bytes,
 	    .segment_age_ns = settings->segment_age_ns,

@@ -64,6 +64,10 @@ struct journal_settings {
 int journal_settings_check(
     const struct journal_settings *settings, struct reason *reason);
 
+/* What an empty `instance` stands for: the host name; static. To be called
+ * before threads start. */
+const char *journal_default_instance(void);
+
 /* What journal_writer_open() takes; `program` is kept. The strings are those of
  * the settings, or static. To be called before threads start. */
 struct journal_writer_settings journal_settings_for_writer(
