@@ -10,6 +10,7 @@
 #include "base/uuid.h"
 #include "store/schema.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct database;
@@ -20,6 +21,7 @@ struct day_tables {
 	struct database *database;
 	struct intern *intern;
 	struct stamp start; /* the file's midnight; odd.db's is 1970 */
+	bool sizes_follow;  /* messages get their size later, by the log */
 };
 
 /* Rows taken lately without a gap, so that a thousand ids of one moment are not

@@ -139,16 +139,23 @@ pack(struct day_tables *tables, const struct message_event *event,
 	packed_put_fields(&writer, tables, &table, event);
 }
 
+/* As long as most of these blobs are once they have a size. */
+#define LOG_BYTES 4
+
 /* What becomes known later has a blob of its own, which an older version did
- * not have: evidence, and the size behind it. */
+ * not have: evidence, and the size behind it. Where sizes follow, room is left
+ * for them, so that rows do not grow and full pages need not be split. */
 static void
-pack_log(uint32_t evidence, uint64_t size_bytes, struct buffer *out)
+pack_log(const struct day_tables *tables, uint32_t evidence,
+    uint64_t size_bytes, struct buffer *out)
 {
 	struct packed_writer writer = {.out = out};
 
 	packed_put_unsigned(&writer, evidence);
 	if (size_bytes != 0)
 		packed_put_unsigned(&writer, size_bytes);
+	while (tables->sizes_follow && out->size < LOG_BYTES && !out->failed)
+		packed_put_unsigned(&writer, 0);
 }
 
 static void
@@ -207,7 +214,7 @@ insert(struct day_tables *tables, const struct columns *columns, int64_t row)
 	struct statement *add;
 	int result;
 
-	pack_log(columns->evidence, 0, &log);
+	pack_log(tables, columns->evidence, 0, &log);
 	pack(tables, event,
 	    day_row_stamp(tables, row, columns->origin->boot_ns), &packed);
 	add = database_statement(tables->database, SQL_MESSAGE_ADD);
@@ -258,7 +265,9 @@ message_row_change(struct day_tables *tables, int64_t row, uint32_t evidence,
 	struct buffer log = {0};
 	struct statement *statement;
 
-	if (size_bytes == 0) {
+	if (size_bytes != 0) {
+		tables->sizes_follow = true;
+	} else {
 		statement =
 		    database_statement(tables->database, SQL_MESSAGE_LOG);
 		bind_integer(statement, row);
@@ -266,7 +275,7 @@ message_row_change(struct day_tables *tables, int64_t row, uint32_t evidence,
 			get_log(tables, statement, 0, &known);
 		statement_end(statement);
 	}
-	pack_log(evidence, known.size_bytes, &log);
+	pack_log(tables, evidence, known.size_bytes, &log);
 	statement =
 	    database_statement(tables->database, SQL_MESSAGE_LOG_CHANGE);
 	bind_blob(statement, log.data, log.size);

@@ -8,7 +8,8 @@
  *
  * Messages lie evenly over one day; 1.2 recipients each, addresses and senders
  * out of skewed pools; twelve durations a message go into histograms. Commits
- * each 1,000 messages, synced.
+ * each 1,000 messages, synced. "log" is the store with what Postfix's log adds,
+ * some time behind: evidence, sizes and a line for each delivery.
  */
 #include <dirent.h>
 #include <ftw.h>
@@ -30,6 +31,8 @@
 #define BATCH 1000
 #define MIDNIGHT_NS (INT64_C(20787) * CLOCK_NS_PER_DAY)
 #define FINDS 2000
+/* How many messages the log is behind. */
+#define LAG 500
 
 static const char *const counters[] = {"messages", "deliveries"};
 static const char *const histograms[] = {"latency", "connect", "helo", "mail",
@@ -75,6 +78,10 @@ skewed(uint64_t seed, unsigned count)
 
 	return (unsigned)(r * r * r * r * r * count);
 }
+
+/* Evidence as exporter/fate.h numbers it. */
+enum { ACCEPTED = 1, SEEN_BY_HOOK = 2, QUEUED = 4, REMOVED = 8 };
+enum { NAMED = 1, HOOK_DELIVERED = 4, LOG_DELIVERED = 32 };
 
 struct mail {
 	struct message_event message;
@@ -172,6 +179,7 @@ make_message(struct mail *mail, uint64_t n)
 		    "firstname.lastname%u@domain%u.example", user,
 		    user % 20000);
 		mail->recipients[i].address = mail->addresses[i];
+		mail->verdicts[i].evidence = NAMED;
 		mail->recipients[i].rcpt_at =
 		    stamp_at(at + 15000000 + (int64_t)i * 9000000, n * 16 + 6);
 	}
@@ -264,10 +272,68 @@ struct result {
 	double longest_commit_ms;
 };
 
+struct written {
+	struct message_key key;
+	int64_t leg_row;
+};
+
 static void
+change_message(
+    const struct message_key *key, uint32_t evidence, uint64_t size_bytes)
+{
+	const struct message_change change = {evidence, size_bytes};
+	struct reason reason;
+
+	if (store_change_message(key, &change, &reason) != 0)
+		die(reason.text);
+}
+
+static void
+write_log_line(
+    const struct mail *mail, const struct written *written, uint32_t number)
+{
+	const struct delivery_reply *reply = &mail->delivered[number].final;
+	const struct recipient_change change = {.number = number,
+	    .state = RECIPIENT_DELIVERED,
+	    .evidence = NAMED | HOOK_DELIVERED | LOG_DELIVERED,
+	    .attempts = 1,
+	    .leg_row = written->leg_row,
+	    .leg_position = number};
+	char text[200];
+	const struct attempt_record attempt = {
+	    .wall_ns = reply->at.wall_ns + 1000000,
+	    .recipient = number,
+	    .queue_id = mail->queue_id,
+	    .agent = "lmtp",
+	    .relay = "127.0.0.1[127.0.0.1]:2424",
+	    .dsn = reply->enhanced,
+	    .status = "sent",
+	    .text = text};
+	struct reason reason;
+
+	snprintf(text, sizeof(text), "250 2.0.0 %s", reply->text);
+	if (store_add_attempt(&written->key, &attempt, &reason) != 0 ||
+	    store_change_recipient(&written->key, &change, &reason) != 0)
+		die(reason.text);
+}
+
+/* The lines of qmgr, lmtp and qmgr again. */
+static void
+write_log(const struct mail *mail, const struct written *written)
+{
+	change_message(&written->key, ACCEPTED | SEEN_BY_HOOK | QUEUED,
+	    mail->delivery.content_bytes);
+	for (uint32_t i = 0; i < mail->message.recipient_count; i++)
+		write_log_line(mail, written, i);
+	change_message(
+	    &written->key, ACCEPTED | SEEN_BY_HOOK | QUEUED | REMOVED, 0);
+}
+
+static struct written
 write_mail(struct store *store, struct mail *mail)
 {
-	const struct message_verdict message = {.recipients = mail->verdicts};
+	const struct message_verdict message = {
+	    .evidence = ACCEPTED, .recipients = mail->verdicts};
 	struct leg_verdict verdict = {LEG_STAMPED, NULL};
 	struct message_key key;
 	struct reason reason;
@@ -282,10 +348,12 @@ write_mail(struct store *store, struct mail *mail)
 	    store_add_leg(file, &mail->delivery, &segment, &verdict, &leg_row,
 		&reason) != 0)
 		die(reason.text);
+	change_message(&key, ACCEPTED | SEEN_BY_HOOK, 0);
 	day_file_count(file, 0, 1);
 	for (uint32_t i = 0; i < mail->message.recipient_count; i++) {
 		struct recipient_change change = {.number = i,
 		    .state = RECIPIENT_DELIVERED,
+		    .evidence = NAMED | HOOK_DELIVERED,
 		    .attempts = 1,
 		    .leg_row = leg_row,
 		    .leg_position = i};
@@ -298,6 +366,7 @@ write_mail(struct store *store, struct mail *mail)
 		day_file_observe(file, i, done,
 		    (int64_t)(mix((uint64_t)done + i) % 100000000) *
 			(1 + i % 3));
+	return (struct written){key, leg_row};
 }
 
 static void
@@ -328,8 +397,10 @@ find_mails(const char *directory, struct result *result)
 }
 
 static struct result
-run_store(char *root)
+run_store(char *root, bool with_log)
 {
+	static struct written ring[LAG];
+
 	struct store_settings settings = {
 	    .directory = root, .queue_lifetime_ns = 5 * CLOCK_NS_PER_DAY};
 	struct totals *totals = totals_new(&names);
@@ -338,6 +409,7 @@ run_store(char *root)
 	struct result result = {0};
 	struct reason reason;
 	struct store *store = store_open(&settings, totals, &reason);
+	struct written logged;
 	struct mail mail;
 	double start;
 
@@ -347,7 +419,14 @@ run_store(char *root)
 		make_message(&mail, (uint64_t)n);
 		make_delivery(&mail, (uint64_t)n);
 		start = seconds();
-		write_mail(store, &mail);
+		logged = ring[n % LAG];
+		ring[n % LAG] = write_mail(store, &mail);
+		result.write_seconds += seconds() - start;
+		make_message(&mail, (uint64_t)(n - LAG));
+		make_delivery(&mail, (uint64_t)(n - LAG));
+		start = seconds();
+		if (with_log && n >= LAG)
+			write_log(&mail, &logged);
 		position.position.offset++;
 		if ((n + 1) % BATCH == 0 &&
 		    store_commit(store, &position, 1, &reason) != 0)
@@ -490,13 +569,16 @@ main(int argc, char **argv)
 		die("usage: bench_store [MESSAGES [ROUNDS]]");
 	clock_set_source(clock_at_noon);
 	for (long round = 0; round < rounds; round++) {
-		struct result ours, naive;
+		struct result ours, log, naive;
 
 		snprintf(path, sizeof(path), "%s/store%ld", root, round);
-		ours = run_store(path);
+		ours = run_store(path, false);
+		snprintf(path, sizeof(path), "%s/log%ld", root, round);
+		log = run_store(path, true);
 		snprintf(path, sizeof(path), "%s/naive%ld", root, round);
 		naive = run_naive(path);
 		report("store", &ours);
+		report("log", &log);
 		report("naive", &naive);
 		printf("ratio  %8.2f              %5.2f                "
 		       "%6.2f\n",
