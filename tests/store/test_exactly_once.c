@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 
 #define MESSAGES 24
-#define EVENTS (2 * MESSAGES)
-#define EVENTS_PER_BATCH 7
+#define EVENTS (3 * MESSAGES)
+#define EVENTS_PER_BATCH 11
 #define STEP_IN_CHECK 5
 
 /* At which call to die; 0: never. */
@@ -57,9 +57,9 @@ fsync(int fd)
 	return fdatasync(fd);
 }
 
-/* The journal: event 2k is message k, which every third is yesterday's; event
- * 2k + 1 is the delivery of the message ten before, or of the last ones at the
- * end. */
+/* The journal: event 3k is message k, which every third is yesterday's; event
+ * 3k + 1 is a delivery of a message that came before, event 3k + 2 what the log
+ * says of it. */
 static void
 message_of(uint64_t number, struct fixture_message *message)
 {
@@ -109,14 +109,75 @@ apply_delivery(struct fixture *fixture, uint64_t number, uint64_t position)
 }
 
 static int
+add_attempts(struct fixture *fixture, const struct open_message *open)
+{
+	for (uint32_t i = 0; i < open->recipient_count; i++) {
+		const struct attempt_record attempt = {.wall_ns = NOW_NS,
+		    .recipient = i,
+		    .agent = "lmtp",
+		    .dsn = "2.0.0",
+		    .status = "sent",
+		    .text = "250 2.0.0 Saved"};
+		const struct recipient_change change = {.number = i,
+		    .state = RECIPIENT_DELIVERED,
+		    .evidence = 37,
+		    .attempts = 1,
+		    .leg_row = open->recipients[i].leg_row,
+		    .leg_position = open->recipients[i].leg_position,
+		    .original = i == 1 ? "team@example.org" : NULL};
+
+		if (store_add_attempt(&open->key, &attempt, &fixture->reason) !=
+			0 ||
+		    store_change_recipient(
+			&open->key, &change, &fixture->reason) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+apply_log(struct fixture *fixture, uint64_t number, uint64_t position)
+{
+	const struct message_change change = {15, 1000 + number};
+	const struct queue_id_claim claim = {"mx", "AGAIN", NOW_NS};
+	struct fixture_message message;
+	struct open_message open;
+
+	message_of(number, &message);
+	arena_reset(fixture->arena);
+	if (store_find_message(fixture->store, &message.event.id,
+		fixture->arena, &open, &fixture->reason) != 1)
+		return -1;
+	if (day_file_has(
+		open.key.file, SOURCE, (struct journal_position){1, position}))
+		return 0;
+	if (store_change_message(&open.key, &change, &fixture->reason) != 0 ||
+	    store_add_queue_id(&open.key, &claim, &fixture->reason) != 0)
+		return -1;
+	return add_attempts(fixture, &open);
+}
+
+/* Which message a delivery or the log is about: often several times the same.
+ */
+static uint64_t
+earlier(uint64_t number)
+{
+	return number < 10 ? number / 2 : number - 10 + number % 2;
+}
+
+static int
 apply(struct fixture *fixture, uint64_t event)
 {
-	uint64_t number = event / 2;
+	uint64_t number = event / 3;
 
-	if (event % 2 == 0)
+	switch (event % 3) {
+	case 0:
 		return apply_message(fixture, number, event + 1);
-	return apply_delivery(fixture,
-	    number < 10 ? number / 2 : number - 10 + number % 2, event + 1);
+	case 1:
+		return apply_delivery(fixture, earlier(number), event + 1);
+	default:
+		return apply_log(fixture, earlier(number), event + 1);
+	}
 }
 
 /* Reads on from the lower bound to the end. */
@@ -189,8 +250,13 @@ dump_file(const char *path, struct dump *dump)
 	    "SELECT 'message', row, quote(id), queue_hash, queue_id,"
 	    " quote(message_id_local), origin, client, sender, quote(packed)"
 	    " FROM message ORDER BY row",
+	    /* Behind it is room, or none. */
+	    "SELECT 'log', row, rtrim(hex(log), '0') FROM message ORDER BY row",
+	    "SELECT 'attempt', key, quote(packed) FROM attempt ORDER BY key",
+	    "SELECT 'queue_id', * FROM queue_id ORDER BY message",
+	    "SELECT 'original', * FROM original ORDER BY key",
 	    "SELECT 'recipient', key, address, state, attempts, leg, position,"
-	    " quote(packed) FROM recipient ORDER BY key",
+	    " evidence, quote(packed) FROM recipient ORDER BY key",
 	    "SELECT 'leg', row, quote(id), state, message, queue_hash,"
 	    " quote(packed) FROM leg ORDER BY row",
 	    "SELECT 'address', id, domain, local FROM address ORDER BY id",
@@ -232,11 +298,8 @@ count_recipients(void)
 	struct fixture_message message;
 	uint64_t recipients = 0;
 
-	for (uint64_t event = 1; event < EVENTS; event += 2) {
-		uint64_t number = event / 2;
-
-		message_of(number < 10 ? number / 2 : number - 10 + number % 2,
-		    &message);
+	for (uint64_t number = 0; number < MESSAGES; number++) {
+		message_of(earlier(number), &message);
 		recipients += message.event.recipient_count;
 	}
 	return recipients;
