@@ -269,12 +269,6 @@ database_last_row(const struct database *database)
 	return sqlite3_last_insert_rowid(database->handle);
 }
 
-void
-database_release_memory(struct database *database)
-{
-	sqlite3_db_release_memory(database->handle);
-}
-
 struct statement *
 database_statement(struct database *database, unsigned number)
 {

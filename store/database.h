@@ -85,9 +85,6 @@ int database_changes(const struct database *database);
 /* The row that the last INSERT of this connection made. */
 int64_t database_last_row(const struct database *database);
 
-/* Gives back the memory of the page cache. */
-void database_release_memory(struct database *database);
-
 /* Statement `number`, ready to be bound from its first parameter on. */
 struct statement *database_statement(
     struct database *database, unsigned number);

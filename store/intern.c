@@ -10,7 +10,6 @@
  */
 #include "store/intern.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,9 +119,9 @@ bind_key(struct intern *intern, enum day_sql sql, const struct key *key)
 	return statement;
 }
 
-/* Looks into the file's table, and adds to it if `add`. */
+/* Looks into the file's table, and adds what it does not have. */
 static int64_t
-look_up(struct intern *intern, const struct key *key, bool add)
+look_up(struct intern *intern, const struct key *key)
 {
 	struct statement *statement =
 	    bind_key(intern, statements[key->kind].find, key);
@@ -131,7 +130,7 @@ look_up(struct intern *intern, const struct key *key, bool add)
 	if (statement_step(statement) == 1)
 		number = column_integer(statement, 0);
 	statement_end(statement);
-	if (number != 0 || !add)
+	if (number != 0)
 		return number;
 	statement = bind_key(intern, statements[key->kind].add, key);
 	return statement_run(statement) == 0
@@ -140,11 +139,10 @@ look_up(struct intern *intern, const struct key *key, bool add)
 }
 
 static int64_t number_of(struct intern *intern, enum intern_kind kind,
-    const char *text, size_t size, bool add);
+    const char *text, size_t size);
 
 static int64_t
-number_of_address(
-    struct intern *intern, const char *text, size_t size, bool add)
+number_of_address(struct intern *intern, const char *text, size_t size)
 {
 	const char *at = memrchr(text, '@', size);
 	struct key key = {.kind = INTERN_ADDRESS, .text = text, .size = size};
@@ -152,16 +150,16 @@ number_of_address(
 	if (at != NULL) {
 		key.size = (size_t)(at - text);
 		key.domain = number_of(
-		    intern, INTERN_DOMAIN, at + 1, size - key.size - 1, add);
+		    intern, INTERN_DOMAIN, at + 1, size - key.size - 1);
 		if (key.domain == 0)
 			return 0;
 	}
-	return look_up(intern, &key, add);
+	return look_up(intern, &key);
 }
 
 static int64_t
-number_of(struct intern *intern, enum intern_kind kind, const char *text,
-    size_t size, bool add)
+number_of(
+    struct intern *intern, enum intern_kind kind, const char *text, size_t size)
 {
 	const struct key key = {.kind = kind, .text = text, .size = size};
 	struct slot *slot = slot_for(intern, kind, text, size);
@@ -171,9 +169,9 @@ number_of(struct intern *intern, enum intern_kind kind, const char *text,
 	    memcmp(slot->text, text, size) == 0)
 		return slot->number;
 	if (kind == INTERN_ADDRESS)
-		number = number_of_address(intern, text, size, add);
+		number = number_of_address(intern, text, size);
 	else
-		number = look_up(intern, &key, add);
+		number = look_up(intern, &key);
 	remember(slot, kind, text, size, number);
 	return number;
 }
@@ -182,7 +180,7 @@ int64_t
 intern_sized(
     struct intern *intern, enum intern_kind kind, const char *text, size_t size)
 {
-	return text != NULL ? number_of(intern, kind, text, size, true) : 0;
+	return text != NULL ? number_of(intern, kind, text, size) : 0;
 }
 
 int64_t
@@ -190,13 +188,6 @@ intern_string(struct intern *intern, enum intern_kind kind, const char *text)
 {
 	return intern_sized(
 	    intern, kind, text, text != NULL ? strlen(text) : 0);
-}
-
-int64_t
-intern_find(
-    struct intern *intern, enum intern_kind kind, const char *text, size_t size)
-{
-	return number_of(intern, kind, text, size, false);
 }
 
 /* Address rows have a second column, the domain, NULL when there is no @. */

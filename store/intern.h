@@ -38,10 +38,6 @@ int64_t intern_string(
 int64_t intern_sized(struct intern *intern, enum intern_kind kind,
     const char *text, size_t size);
 
-/* The number of a string that is there, or 0. */
-int64_t intern_find(struct intern *intern, enum intern_kind kind,
-    const char *text, size_t size);
-
 /* The string of a number, in `arena`; NULL for 0. A number that the file does
  * not know makes it a damaged one. */
 char *intern_read(struct intern *intern, enum intern_kind kind, int64_t number,
