@@ -2,13 +2,14 @@
 /*
  * Keeps control.db. Called by store.c on the ingest thread.
  *
- * Not synced at each commit: being behind is harmless, and the day files are
- * always ahead of it.
+ * Bounds are not synced at each commit: being behind is harmless, and the day
+ * files are always ahead of them. Notes are rare, and synced.
  */
 #include "store/control.h"
 
 #include <stdlib.h>
 
+#include "base/buffer.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/reason.h"
@@ -111,6 +112,52 @@ control_raise(struct control *control, const struct source_position *positions,
 	}
 	if (database_wal_pages(database) > LOG_PAGES_MAX)
 		database_checkpoint(database, false);
+}
+
+/* Copying the log into the file syncs both. */
+int
+control_note_write(struct control *control, const char *name,
+    const struct buffer *value, struct reason *reason)
+{
+	struct database *database = control->database;
+	struct statement *statement;
+	int result;
+
+	database_begin_write(database);
+	statement = database_statement(database, SQL_NOTE_WRITE);
+	bind_string(statement, name);
+	bind_blob(statement, value->data, value->size);
+	statement_run(statement);
+	database_commit(database);
+	database_checkpoint(database, false);
+	result = database_check(database, reason);
+	if (result != 0)
+		database_rollback(database);
+	return result;
+}
+
+int
+control_note_read(struct control *control, const char *name,
+    struct buffer *value_r, struct reason *reason)
+{
+	struct statement *statement =
+	    database_statement(control->database, SQL_NOTE_READ);
+	const void *data;
+	size_t size;
+	int found;
+
+	bind_string(statement, name);
+	found = statement_step(statement);
+	if (found == 1) {
+		data = column_bytes(statement, 0, &size);
+		buffer_append(value_r, data, size);
+		statement_end(statement);
+	}
+	if (database_check(control->database, reason) != 0) {
+		database_rollback(control->database);
+		return -1;
+	}
+	return found;
 }
 
 void

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * control: control.db, the lower bounds of positions.
+ * control: control.db, the lower bounds of positions, and notes.
  *
- * It may lag behind the day files or vanish: then more is read again than need
- * be, and found to be applied already. Ingest thread only.
+ * Bounds may lag behind the day files or vanish: then more is read again than
+ * need be, and found to be applied already. Ingest thread only.
  */
 #ifndef STORE_CONTROL_H
 #define STORE_CONTROL_H
@@ -12,6 +12,7 @@
 
 #include <stddef.h>
 
+struct buffer;
 struct control;
 struct reason;
 struct source_position;
@@ -27,6 +28,12 @@ struct journal_position control_bound(
  * told. */
 void control_raise(struct control *control,
     const struct source_position *positions, size_t count);
+
+/* See store_note_write() and store_note_read(). */
+int control_note_write(struct control *control, const char *name,
+    const struct buffer *value, struct reason *reason);
+int control_note_read(struct control *control, const char *name,
+    struct buffer *value_r, struct reason *reason);
 
 void control_close(struct control **control);
 

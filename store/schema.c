@@ -137,10 +137,17 @@ static const char day_upgrade[] =
 	" WHERE key BETWEEN row << 20 AND (row << 20) + 1048575"
 	" AND state < 3);";
 
+#define NOTE_TABLE							      \
+    "CREATE TABLE note("						      \
+	"name ANY PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID;"
+
 static const char control_tables[] =
     "CREATE TABLE lower_bound("
 	"source ANY PRIMARY KEY, segment INTEGER NOT NULL,"
-	"offset INTEGER NOT NULL) STRICT, WITHOUT ROWID;";
+	"offset INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
+    NOTE_TABLE;
+
+static const char control_upgrade[] = NOTE_TABLE;
 /* clang-format on */
 
 #define FIND_TEXT(table) "SELECT id FROM " table " WHERE hash = ? AND text = ?"
@@ -266,6 +273,8 @@ const char *const day_sql[DAY_STATEMENTS] = {
 const char *const control_sql[CONTROL_STATEMENTS] = {
     [SQL_BOUNDS_READ] = "SELECT source, segment, offset FROM lower_bound",
     [SQL_BOUND_WRITE] = "REPLACE INTO lower_bound VALUES(?, ?, ?)",
+    [SQL_NOTE_READ] = "SELECT value FROM note WHERE name = ?",
+    [SQL_NOTE_WRITE] = "REPLACE INTO note VALUES(?, ?)",
 };
 
 int
@@ -314,6 +323,6 @@ schema_create(struct database *database, enum schema_kind kind)
 int
 schema_upgrade(struct database *database, enum schema_kind kind)
 {
-	/* control.db is as it was. */
-	return run(database, kind == SCHEMA_DAY ? day_upgrade : "");
+	return run(
+	    database, kind == SCHEMA_DAY ? day_upgrade : control_upgrade);
 }

@@ -86,7 +86,13 @@ enum day_sql {
 /* Indexed by enum day_sql. */
 extern const char *const day_sql[DAY_STATEMENTS];
 
-enum control_sql { SQL_BOUNDS_READ, SQL_BOUND_WRITE, CONTROL_STATEMENTS };
+enum control_sql {
+	SQL_BOUNDS_READ,
+	SQL_BOUND_WRITE,
+	SQL_NOTE_READ,
+	SQL_NOTE_WRITE,
+	CONTROL_STATEMENTS
+};
 
 extern const char *const control_sql[CONTROL_STATEMENTS];
 

@@ -351,6 +351,20 @@ store_commit(struct store *store, const struct source_position *positions,
 	return 0;
 }
 
+int
+store_note_write(struct store *store, const char *name,
+    const struct buffer *value, struct reason *reason)
+{
+	return control_note_write(store->control, name, value, reason);
+}
+
+int
+store_note_read(struct store *store, const char *name, struct buffer *value_r,
+    struct reason *reason)
+{
+	return control_note_read(store->control, name, value_r, reason);
+}
+
 void
 store_figures(struct store *store, struct store_figures *figures_r)
 {

@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 struct arena;
+struct buffer;
 struct day_file;
 struct reason;
 struct store;
@@ -91,6 +92,17 @@ int store_commit(struct store *store, const struct source_position *positions,
 
 /* Rolls back everything since the last commit; the same is then due. */
 void store_rollback(struct store *store);
+
+/* What whoever feeds the store has to remember besides positions, under a name:
+ * something small that rarely changes. On disk when this returns, whatever
+ * becomes of the batch. Returns 0, or -1. */
+int store_note_write(struct store *store, const char *name,
+    const struct buffer *value, struct reason *reason);
+
+/* Appends the note to *value_r. Returns 1, 0 when there is none (also when
+ * control.db was lost), or -1. */
+int store_note_read(struct store *store, const char *name,
+    struct buffer *value_r, struct reason *reason);
 
 struct store_figures {
 	uint64_t files;

@@ -43,7 +43,7 @@ BORROWED = (
 # The C library's and the kernel's: free to all.
 SYSTEM = r"""(arpa|linux|net|netinet|sys)/[a-z0-9_]+\.h|(assert|ctype|dirent|
     endian|errno|fcntl|fnmatch|getopt|glob|grp|inttypes|langinfo|limits|locale|
-    math|netdb|poll|pthread|pwd|sched|signal|stdalign|stdarg|stdatomic|stdbool|
+    math|netdb|poll|pthread|pwd|sched|signal|spawn|stdalign|stdarg|stdatomic|stdbool|
     stddef|stdint|stdio|stdlib|stdnoreturn|string|strings|termios|time|
     unistd)\.h"""
 

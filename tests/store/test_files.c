@@ -11,6 +11,8 @@
 #include <sys/mount.h>
 #include <sys/wait.h>
 
+#include "base/buffer.h"
+
 #define READER_UID 64321
 #define READER_GID 64322
 
@@ -357,6 +359,57 @@ a_lost_control_db_only_costs_reading_again(void **state)
 	    fixture->store, SOURCE, (struct journal_position){1, 6}));
 }
 
+static void
+expect_note(struct fixture *fixture, const char *name, const char *wanted)
+{
+	struct buffer value = {.data = NULL};
+	int found =
+	    store_note_read(fixture->store, name, &value, &fixture->reason);
+
+	assert_int_equal(found, wanted != NULL);
+	if (wanted != NULL) {
+		assert_int_equal(value.size, strlen(wanted));
+		assert_memory_equal(value.data, wanted, value.size);
+	}
+	buffer_free(&value);
+}
+
+static void
+write_note(struct fixture *fixture, const char *name, const char *text)
+{
+	struct buffer value = {.data = NULL};
+
+	buffer_append_string(&value, text);
+	assert_int_equal(
+	    store_note_write(fixture->store, name, &value, &fixture->reason),
+	    0);
+	buffer_free(&value);
+}
+
+static void
+a_note_stays_whatever_becomes_of_the_batch(void **state)
+{
+	struct fixture *fixture = *state;
+	char path[FIXTURE_PATH_SIZE];
+
+	expect_note(fixture, "a", NULL);
+	fixture_add_both(fixture, 1);
+	write_note(fixture, "a", "one");
+	write_note(fixture, "b", "");
+	write_note(fixture, "a", "two");
+	store_rollback(fixture->store);
+	expect_note(fixture, "a", "two");
+	fixture_close(fixture);
+	fixture_open(fixture);
+	expect_note(fixture, "a", "two");
+	expect_note(fixture, "b", "");
+	fixture_close(fixture);
+	fixture_path(fixture, "control.db", path);
+	flip_bytes(path, 0, 100);
+	fixture_open(fixture);
+	expect_note(fixture, "a", NULL);
+}
+
 /* Fills the file system to the last byte; returns the filler's descriptor. */
 static int
 fill_disk(struct fixture *fixture)
@@ -456,6 +509,7 @@ main(void)
 	    TEST(a_foreign_database_is_not_written_into),
 	    TEST(a_file_of_a_newer_version_refuses_start_and_reading),
 	    TEST(a_lost_control_db_only_costs_reading_again),
+	    TEST(a_note_stays_whatever_becomes_of_the_batch),
 	    cmocka_unit_test_setup_teardown(
 		a_full_disk_loses_and_doubles_nothing, fixture_setup,
 		teardown_mounted),
