@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A short list of intervals in order of time. Fed by the join's reading of the
+ * log, asked by loss.c; both on the ingest thread.
+ */
+#include "exporter/log_trust.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/memory.h"
+
+/* Many dates in logs have whole seconds. */
+#define PRECISION_NS (2 * CLOCK_NS_PER_SECOND)
+/* How long a line may take from where it is written to us. */
+#define LATENESS_NS (30 * CLOCK_NS_PER_SECOND)
+#define SAVE_INTERVAL_NS (60 * CLOCK_NS_PER_SECOND)
+/* Beyond this many the two oldest become one. */
+#define INTERVALS_MAX 500
+
+struct interval {
+	int64_t from_ns, to_ns;
+};
+
+struct log_trust {
+	int64_t since_ns; /* 0: nothing was read yet */
+	int64_t line_ns;  /* the latest line */
+	int64_t expected_ns;
+	int64_t paused_ns; /* 0: it is not */
+	uint8_t boot_id[CLOCK_BOOT_ID_BYTES];
+	struct interval *gaps; /* apart from each other, the oldest first */
+	size_t count;
+	bool changed;
+	int64_t saved_line_ns;
+};
+
+struct log_trust *
+log_trust_new(void)
+{
+	return memory_zeroed(1, sizeof(struct log_trust));
+}
+
+void
+log_trust_free(struct log_trust **trust)
+{
+	if (*trust == NULL)
+		return;
+	free((*trust)->gaps);
+	free(*trust);
+	*trust = NULL;
+}
+
+static void
+remove_gaps(struct log_trust *trust, size_t first, size_t count)
+{
+	trust->count -= count;
+	memmove(trust->gaps + first, trust->gaps + first + count,
+	    (trust->count - first) * sizeof(*trust->gaps));
+}
+
+static void
+insert_gap(struct log_trust *trust, size_t at, struct interval gap)
+{
+	trust->gaps =
+	    memory_resize(trust->gaps, trust->count + 1, sizeof(*trust->gaps));
+	memmove(trust->gaps + at + 1, trust->gaps + at,
+	    (trust->count - at) * sizeof(*trust->gaps));
+	trust->gaps[at] = gap;
+	if (++trust->count <= INTERVALS_MAX)
+		return;
+	trust->gaps[0].to_ns = trust->gaps[1].to_ns;
+	remove_gaps(trust, 1, 1);
+}
+
+void
+log_trust_gap(struct log_trust *trust, int64_t from_ns, int64_t to_ns)
+{
+	struct interval gap = {from_ns, to_ns};
+	size_t first = 0, end;
+
+	if (to_ns < from_ns)
+		return;
+	while (first < trust->count && trust->gaps[first].to_ns < from_ns)
+		first++;
+	for (end = first;
+	     end < trust->count && trust->gaps[end].from_ns <= to_ns; end++) {
+		if (trust->gaps[end].from_ns <= from_ns &&
+		    trust->gaps[end].to_ns >= to_ns)
+			return;
+		if (trust->gaps[end].from_ns < gap.from_ns)
+			gap.from_ns = trust->gaps[end].from_ns;
+		if (trust->gaps[end].to_ns > gap.to_ns)
+			gap.to_ns = trust->gaps[end].to_ns;
+	}
+	remove_gaps(trust, first, end - first);
+	insert_gap(trust, first, gap);
+	trust->changed = true;
+}
+
+void
+log_trust_line(struct log_trust *trust, int64_t wall_ns)
+{
+	if (trust->since_ns == 0) {
+		trust->since_ns = wall_ns;
+		trust->changed = true;
+	}
+	if (trust->paused_ns != 0 && wall_ns >= trust->paused_ns) {
+		log_trust_gap(trust, trust->paused_ns, wall_ns);
+		trust->paused_ns = 0;
+		trust->changed = true;
+	}
+	if (wall_ns > trust->line_ns)
+		trust->line_ns = wall_ns;
+}
+
+/* A pause that was read before has its gap already. */
+void
+log_trust_pause(struct log_trust *trust, int64_t from_ns)
+{
+	if (from_ns < trust->line_ns || trust->paused_ns != 0)
+		return;
+	trust->paused_ns = from_ns;
+	trust->changed = true;
+}
+
+void
+log_trust_expect(struct log_trust *trust, int64_t wall_ns)
+{
+	if (wall_ns > trust->expected_ns)
+		trust->expected_ns = wall_ns;
+}
+
+void
+log_trust_boot(struct log_trust *trust,
+    const uint8_t boot_id[CLOCK_BOOT_ID_BYTES], int64_t boot_wall_ns)
+{
+	if (memcmp(trust->boot_id, boot_id, CLOCK_BOOT_ID_BYTES) == 0)
+		return;
+	if (trust->line_ns != 0)
+		log_trust_gap(trust, trust->line_ns, boot_wall_ns);
+	memcpy(trust->boot_id, boot_id, CLOCK_BOOT_ID_BYTES);
+	trust->changed = true;
+}
+
+bool
+log_trust_is_alive(const struct log_trust *trust, int64_t now_ns)
+{
+	if (trust->since_ns == 0 || trust->paused_ns != 0)
+		return false;
+	return trust->expected_ns <= trust->line_ns + LATENESS_NS ||
+	       trust->expected_ns + LATENESS_NS >= now_ns;
+}
+
+bool
+log_trust_covers(const struct log_trust *trust, int64_t from_ns, int64_t now_ns)
+{
+	if (!log_trust_is_alive(trust, now_ns) ||
+	    from_ns + PRECISION_NS < trust->since_ns)
+		return false;
+	for (size_t i = trust->count; i-- > 0;)
+		if (trust->gaps[i].to_ns + PRECISION_NS >= from_ns)
+			return false;
+	return true;
+}
+
+bool
+log_trust_is_unsaved(const struct log_trust *trust)
+{
+	return trust->changed ||
+	       trust->line_ns - trust->saved_line_ns > SAVE_INTERVAL_NS;
+}
+
+void
+log_trust_forget(struct log_trust *trust, int64_t before_ns)
+{
+	size_t old = 0;
+
+	while (old < trust->count && trust->gaps[old].to_ns < before_ns)
+		old++;
+	if (old > 0)
+		remove_gaps(trust, 0, old);
+}
+
+void
+log_trust_write(struct log_trust *trust, struct buffer *out)
+{
+	buffer_append_format(out, "since %" PRId64 "\nline %" PRId64 "\n",
+	    trust->since_ns, trust->line_ns);
+	if (trust->paused_ns != 0)
+		buffer_append_format(
+		    out, "paused %" PRId64 "\n", trust->paused_ns);
+	buffer_append_string(out, "boot ");
+	for (size_t i = 0; i < CLOCK_BOOT_ID_BYTES; i++)
+		buffer_append_format(out, "%02x", trust->boot_id[i]);
+	buffer_append_string(out, "\n");
+	for (size_t i = 0; i < trust->count; i++)
+		buffer_append_format(out, "gap %" PRId64 " %" PRId64 "\n",
+		    trust->gaps[i].from_ns, trust->gaps[i].to_ns);
+	trust->changed = false;
+	trust->saved_line_ns = trust->line_ns;
+}
+
+static void
+read_boot(struct log_trust *trust, const char *line)
+{
+	unsigned byte;
+
+	if (strlen(line) < 5 + 2 * CLOCK_BOOT_ID_BYTES)
+		return;
+	for (size_t i = 0; i < CLOCK_BOOT_ID_BYTES; i++) {
+		if (sscanf(line + 5 + 2 * i, "%2x", &byte) != 1)
+			return;
+		trust->boot_id[i] = (uint8_t)byte;
+	}
+}
+
+static void
+read_line(struct log_trust *trust, const char *line)
+{
+	struct interval gap;
+
+	if (strncmp(line, "boot ", 5) == 0)
+		read_boot(trust, line);
+	else if (sscanf(line, "gap %" SCNd64 " %" SCNd64, &gap.from_ns,
+		     &gap.to_ns) == 2)
+		log_trust_gap(trust, gap.from_ns, gap.to_ns);
+	else if (sscanf(line, "since %" SCNd64, &trust->since_ns) != 1 &&
+		 sscanf(line, "line %" SCNd64, &trust->line_ns) != 1)
+		sscanf(line, "paused %" SCNd64, &trust->paused_ns);
+}
+
+void
+log_trust_read(struct log_trust *trust, const void *data, size_t size)
+{
+	char *text = memory_zeroed(size + 1, 1), *rest = text, *line;
+
+	if (size > 0)
+		memcpy(text, data, size);
+	while ((line = strsep(&rest, "\n")) != NULL)
+		read_line(trust, line);
+	free(text);
+	trust->changed = false;
+	trust->saved_line_ns = trust->line_ns;
+}

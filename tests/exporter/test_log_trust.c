@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Of which time the log tells everything. */
+#include "exporter/log_trust.h"
+
+#include <string.h>
+
+#include "base/buffer.h"
+#include "tests/lib/unit.h"
+
+#define SECOND CLOCK_NS_PER_SECOND
+/* A second of the test's day. */
+#define AT(seconds) ((INT64_C(1800000000) + (seconds)) * SECOND)
+
+static int
+setup(void **state)
+{
+	struct log_trust *trust = log_trust_new();
+
+	log_trust_line(trust, AT(100));
+	*state = trust;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct log_trust *trust = *state;
+
+	log_trust_free(&trust);
+	return 0;
+}
+
+static void
+a_log_that_was_never_read_covers_nothing(void **state)
+{
+	struct log_trust *trust = log_trust_new();
+
+	assert_false(log_trust_is_alive(trust, AT(100)));
+	assert_false(log_trust_covers(trust, AT(99), AT(100)));
+	log_trust_free(&trust);
+}
+
+static void
+the_time_before_its_first_line_is_not_covered(void **state)
+{
+	assert_false(log_trust_covers(*state, AT(90), AT(200)));
+	assert_true(log_trust_covers(*state, AT(99), AT(200)));
+	assert_true(log_trust_covers(*state, AT(150), AT(200)));
+}
+
+static void
+a_gap_is_not_covered_and_what_began_later_is(void **state)
+{
+	log_trust_gap(*state, AT(200), AT(210));
+	assert_false(log_trust_covers(*state, AT(150), AT(300)));
+	assert_false(log_trust_covers(*state, AT(205), AT(300)));
+	assert_false(log_trust_covers(*state, AT(211), AT(300)));
+	assert_true(log_trust_covers(*state, AT(220), AT(300)));
+}
+
+static void
+a_pause_lasts_until_the_next_line(void **state)
+{
+	log_trust_pause(*state, AT(200));
+	assert_false(log_trust_is_alive(*state, AT(210)));
+	assert_false(log_trust_covers(*state, AT(205), AT(210)));
+	log_trust_line(*state, AT(220));
+	assert_true(log_trust_is_alive(*state, AT(230)));
+	assert_false(log_trust_covers(*state, AT(205), AT(230)));
+	assert_true(log_trust_covers(*state, AT(225), AT(230)));
+}
+
+static void
+a_pause_that_is_read_again_stays_what_it_was(void **state)
+{
+	log_trust_pause(*state, AT(200));
+	log_trust_line(*state, AT(220));
+	log_trust_line(*state, AT(300));
+	log_trust_pause(*state, AT(200));
+	assert_true(log_trust_is_alive(*state, AT(310)));
+	log_trust_line(*state, AT(220));
+	assert_true(log_trust_covers(*state, AT(225), AT(310)));
+}
+
+static void
+a_log_that_does_not_tell_of_mail_is_dead(void **state)
+{
+	log_trust_line(*state, AT(200));
+	log_trust_expect(*state, AT(220));
+	assert_true(log_trust_covers(*state, AT(150), AT(1000)));
+	log_trust_expect(*state, AT(300));
+	assert_true(log_trust_covers(*state, AT(150), AT(310)));
+	assert_false(log_trust_covers(*state, AT(150), AT(1000)));
+	log_trust_line(*state, AT(301));
+	assert_true(log_trust_covers(*state, AT(150), AT(1000)));
+}
+
+static void
+another_boot_takes_what_was_not_on_disk(void **state)
+{
+	static const uint8_t first[CLOCK_BOOT_ID_BYTES] = {1};
+	static const uint8_t second[CLOCK_BOOT_ID_BYTES] = {2};
+	struct log_trust *trust = log_trust_new();
+
+	log_trust_boot(trust, first, AT(0));
+	log_trust_line(trust, AT(10));
+	log_trust_boot(trust, first, AT(0));
+	assert_true(log_trust_covers(trust, AT(10), AT(20)));
+	log_trust_boot(trust, second, AT(50));
+	assert_false(log_trust_covers(trust, AT(10), AT(60)));
+	assert_true(log_trust_covers(trust, AT(55), AT(60)));
+	log_trust_free(&trust);
+}
+
+static const char *
+written(struct log_trust *trust)
+{
+	static struct buffer text;
+
+	buffer_clear(&text);
+	log_trust_write(trust, &text);
+	buffer_append(&text, "", 1);
+	return (const char *)text.data;
+}
+
+static unsigned
+gaps(struct log_trust *trust)
+{
+	const char *text = written(trust);
+	unsigned count = 0;
+
+	while ((text = strstr(text, "gap ")) != NULL) {
+		count++;
+		text++;
+	}
+	return count;
+}
+
+static void
+gaps_that_touch_become_one(void **state)
+{
+	log_trust_gap(*state, AT(200), AT(210));
+	log_trust_gap(*state, AT(400), AT(410));
+	log_trust_gap(*state, AT(300), AT(310));
+	assert_int_equal(gaps(*state), 3);
+	log_trust_gap(*state, AT(305), AT(400));
+	assert_int_equal(gaps(*state), 2);
+	log_trust_gap(*state, AT(100), AT(500));
+	assert_int_equal(gaps(*state), 1);
+	log_trust_gap(*state, AT(510), AT(505));
+	assert_int_equal(gaps(*state), 1);
+	assert_true(log_trust_covers(*state, AT(505), AT(600)));
+}
+
+static void
+their_number_is_bounded(void **state)
+{
+	for (int i = 0; i < 2000; i++)
+		log_trust_gap(*state, AT(1000 + 10 * i), AT(1001 + 10 * i));
+	assert_true(gaps(*state) <= 500);
+	assert_false(log_trust_covers(*state, AT(20991), AT(30000)));
+	assert_true(log_trust_covers(*state, AT(20995), AT(30000)));
+	log_trust_forget(*state, AT(20000));
+	assert_true(gaps(*state) <= 101);
+}
+
+static void
+what_is_kept_is_what_was(void **state)
+{
+	struct log_trust *copy = log_trust_new();
+	char text[1000];
+
+	assert_true(log_trust_is_unsaved(*state));
+	log_trust_gap(*state, AT(200), AT(210));
+	log_trust_gap(*state, AT(300), AT(310));
+	log_trust_pause(*state, AT(400));
+	snprintf(text, sizeof(text), "%s", written(*state));
+	assert_false(log_trust_is_unsaved(*state));
+	log_trust_gap(*state, AT(205), AT(208));
+	assert_false(log_trust_is_unsaved(*state));
+	log_trust_gap(*state, AT(205), AT(212));
+	assert_true(log_trust_is_unsaved(*state));
+	log_trust_read(copy, text, strlen(text));
+	assert_false(log_trust_is_unsaved(copy));
+	assert_string_equal(written(copy), text);
+	log_trust_line(copy, AT(410));
+	assert_true(log_trust_is_unsaved(copy));
+	written(copy);
+	log_trust_line(copy, AT(420));
+	assert_false(log_trust_is_unsaved(copy));
+	log_trust_line(copy, AT(500));
+	assert_true(log_trust_is_unsaved(copy));
+	log_trust_free(&copy);
+}
+
+static void
+what_is_no_note_is_not_trusted(void **state)
+{
+	static const char *const bad[] = {"", "x", "since", "since x\n",
+	    "boot 12", "boot 1", "boot ", "gap 1\n", "\n\n\n"};
+
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		struct log_trust *trust = log_trust_new();
+
+		log_trust_read(trust, bad[i], strlen(bad[i]));
+		assert_false(log_trust_covers(trust, AT(100), AT(200)));
+		log_trust_free(&trust);
+	}
+}
+
+#define TEST(function)                                                         \
+	cmocka_unit_test_setup_teardown(function, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(a_log_that_was_never_read_covers_nothing),
+	    TEST(the_time_before_its_first_line_is_not_covered),
+	    TEST(a_gap_is_not_covered_and_what_began_later_is),
+	    TEST(a_pause_lasts_until_the_next_line),
+	    TEST(a_pause_that_is_read_again_stays_what_it_was),
+	    TEST(a_log_that_does_not_tell_of_mail_is_dead),
+	    TEST(another_boot_takes_what_was_not_on_disk),
+	    TEST(gaps_that_touch_become_one),
+	    TEST(their_number_is_bounded),
+	    TEST(what_is_kept_is_what_was),
+	    TEST(what_is_no_note_is_not_trusted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
