@@ -42,7 +42,7 @@ write_batch(struct fixture *fixture, uint64_t batch)
 		assert_non_null(file);
 		assert_int_equal(
 		    store_add_message(file, &message.event, &fixture_segment,
-			message.states, &key, NULL),
+			&message.verdict, &key, NULL),
 		    0);
 	}
 	fixture_must_commit(fixture, batch + 1);

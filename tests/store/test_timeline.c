@@ -118,11 +118,11 @@ an_aborted_message_shows_how_far_it_came(void **state)
 	message.recipients[0].reject_dsn = "5.1.1";
 	message.recipients[0].reject_text =
 	    "<user28@example4.org>: Recipient address rejected: User unknown";
-	message.states[0] = RECIPIENT_REJECTED;
-	message.states[1] = RECIPIENT_ABORTED;
+	message.verdicts[0].state = RECIPIENT_REJECTED;
+	message.verdicts[1].state = RECIPIENT_ABORTED;
 	file = store_file(fixture->store, fixture_message_ns(4), NULL);
 	assert_int_equal(store_add_message(file, &message.event,
-			     &fixture_segment, message.states, &key, NULL),
+			     &fixture_segment, &message.verdict, &key, NULL),
 	    0);
 	fixture_must_commit(fixture, 1);
 	assert_golden(
@@ -150,7 +150,7 @@ the_awkward_is_shown_too(void **state)
 	message.recipients[2].address = "t\xc3\xa4st@\xff.example";
 	key.file = store_file(fixture->store, fixture_message_ns(2), NULL);
 	assert_int_equal(store_add_message(key.file, &message.event,
-			     &fixture_segment, message.states, &key, NULL),
+			     &fixture_segment, &message.verdict, &key, NULL),
 	    0);
 	other.boot_id[0] = 99;
 	other.instance = "backend.example.com";
