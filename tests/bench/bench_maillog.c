@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bench_maillog [FILE]: how many lines of a mail log are read in a second on
+ * one core, from a line in memory to its record and its time.
+ *
+ * Without FILE the lines are those that Postfix writes for a message that
+ * comes by SMTP and goes by LMTP, in each of the forms of time stamps.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/buffer.h"
+#include "exporter/maillog_record.h"
+
+#define MESSAGES 20000
+#define ROUNDS 9
+#define SECOND_NS INT64_C(1000000000)
+
+static const char *const forms[] = {
+    "Nov 30 07:47:%02u mx ", "2026-11-30T07:47:%02u.123456+01:00 mx "};
+
+static const char *const shapes[] = {
+    "postfix/smtpd[%u]: connect from mail.example.org[192.0.2.17]\n",
+    "postfix/smtpd[%u]: %s: client=mail.example.org[192.0.2.17]\n",
+    "postfix/cleanup[%u]: %s: message-id="
+    "<20261130074742.4Kt8Fh2vZlz9@mail.example.org>\n",
+    "postfix/qmgr[%u]: %s: from=<newsletter@example.org>, size=24517, nrcpt=1 "
+    "(queue active)\n",
+    "postfix/lmtp[%u]: %s: to=<somebody@example.com>, orig_to="
+    "<sales@example.com>, relay=127.0.0.1[127.0.0.1]:24, delay=0.11, "
+    "delays=0.01/0.02/0.03/0.05, dsn=2.0.0, status=sent (250 2.0.0 "
+    "<somebody@example.com> PbjFJwFPDWsWXQAAg+zDdQ Saved)\n",
+    "postfix/qmgr[%u]: %s: removed\n",
+    "postfix/smtpd[%u]: disconnect from mail.example.org[192.0.2.17] ehlo=1 "
+    "mail=1 rcpt=1 data=1 quit=1 commands=5\n"};
+
+static double
+seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+static void
+write_messages(struct buffer *log, const char *form)
+{
+	for (unsigned message = 0; message < MESSAGES; message++) {
+		char id[32];
+
+		snprintf(id, sizeof(id), "4jdKsF%04u9z1ck%u", message % 10000,
+		    message % 97);
+		for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]);
+		     i++) {
+			buffer_append_format(
+			    log, form, message * 60 / MESSAGES);
+			buffer_append_format(log, shapes[i], 23800 + i, id);
+		}
+	}
+}
+
+static void
+read_lines(struct buffer *log, const char *path)
+{
+	char piece[65536];
+	size_t size;
+	FILE *file = fopen(path, "rb");
+
+	if (file == NULL) {
+		perror(path);
+		exit(1);
+	}
+	while ((size = fread(piece, 1, sizeof(piece), file)) > 0)
+		buffer_append(log, piece, size);
+	fclose(file);
+}
+
+static volatile unsigned kinds_seen;
+
+/* Reads all of it; returns how many lines there are. */
+static uint64_t
+parse(const struct buffer *log)
+{
+	struct maillog_clock clock = {
+	    .reference = {0, INT64_C(1796083200) * SECOND_NS}};
+	const char *at = (const char *)log->data, *end = at + log->size;
+	uint64_t lines = 0;
+
+	while (at < end) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+		struct maillog_line line;
+		struct maillog_record record;
+
+		if (newline == NULL)
+			break;
+		maillog_line_parse(at, (size_t)(newline - at), &line);
+		maillog_clock_resolve(&clock, &line.time);
+		maillog_record_parse(&line, &record);
+		kinds_seen |= 1u << (record.kind & 31);
+		at = newline + 1;
+		lines++;
+	}
+	return lines;
+}
+
+static int
+compare(const void *left, const void *right)
+{
+	double difference = *(const double *)left - *(const double *)right;
+
+	return (difference > 0) - (difference < 0);
+}
+
+static void
+measure(const char *what, const struct buffer *log)
+{
+	double rates[ROUNDS];
+
+	for (int round = 0; round < ROUNDS; round++) {
+		double start = seconds();
+		uint64_t lines = parse(log);
+
+		rates[round] = (double)lines / (seconds() - start);
+	}
+	qsort(rates, ROUNDS, sizeof(rates[0]), compare);
+	printf("%s: %.2f million lines/s (median of %d rounds; %.2f to %.2f)\n",
+	    what, rates[ROUNDS / 2] / 1e6, ROUNDS, rates[0] / 1e6,
+	    rates[ROUNDS - 1] / 1e6);
+}
+
+int
+main(int argc, char **argv)
+{
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		struct buffer log = {0};
+
+		if (argc > 1)
+			read_lines(&log, argv[1]);
+		else
+			write_messages(&log, forms[i]);
+		measure(
+		    argc > 1 ? argv[1] : (i == 0 ? "traditional" : "RFC 3339"),
+		    &log);
+		buffer_free(&log);
+		if (argc > 1)
+			break;
+	}
+	return 0;
+}
