@@ -46,7 +46,11 @@ enum message_evidence {
 	/* Queue look-up: there is a committed queue file. */
 	MESSAGE_IN_QUEUE = 1 << 14,
 	/* Operator: the queue was changed outside Postfix. */
-	MESSAGE_ACKNOWLEDGED = 1 << 15
+	MESSAGE_ACKNOWLEDGED = 1 << 15,
+	/* Log: one bit for each of the queue ids of a message that has several:
+	 * it is removed. Means nothing to fate_of(): REMOVED is all of them. */
+	MESSAGE_GONE_FIRST = 1 << 20,
+	MESSAGE_GONE_LAST = 1 << 27
 };
 
 /* Of a recipient. */

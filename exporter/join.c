@@ -14,6 +14,7 @@
 #include "exporter/effect.h"
 #include "exporter/evidence.h"
 #include "exporter/join_state.h"
+#include "exporter/log_context.h"
 #include "exporter/open_messages.h"
 
 #define SCRATCH_BYTES (64u << 20)
@@ -29,6 +30,7 @@ join_new(struct store *store, int64_t stamp_wait_ns)
 	join->messages = open_messages_new(KEPT_MAX);
 	join->waiting = waiting_new();
 	join->stamp_wait_ns = stamp_wait_ns;
+	join->contexts = log_contexts_new();
 	join->scratch = arena_new(SCRATCH_BYTES);
 	return join;
 }
@@ -40,9 +42,16 @@ join_free(struct join **join)
 		return;
 	open_messages_free(&(*join)->messages);
 	waiting_free(&(*join)->waiting);
+	log_contexts_free(&(*join)->contexts);
 	arena_free(&(*join)->scratch);
 	free(*join);
 	*join = NULL;
+}
+
+void
+join_read_logs(struct join *join, struct log_instances *instances)
+{
+	join->instances = instances;
 }
 
 static int
@@ -82,6 +91,7 @@ join_rebuild(struct join *join, int64_t now_ns, struct reason *reason)
 
 	open_messages_clear(join->messages);
 	waiting_clear(join->waiting);
+	log_contexts_clear(join->contexts);
 	if (store_each_open(join->store, remember_open, join, reason) != 0)
 		return -1;
 	return store_each_waiting(
@@ -176,6 +186,9 @@ join_expire(struct join *join, int64_t now_ns, struct reason *reason)
 		result = join_settle(join, entry, NULL, reason);
 		arena_reset(join->scratch);
 	}
+	if (result == 0)
+		result = join_log_expire(join, now_ns, reason);
+	arena_reset(join->scratch);
 	return result;
 }
 
@@ -183,8 +196,12 @@ int64_t
 join_deadline(const struct join *join)
 {
 	const struct waiting_entry *entry = waiting_oldest(join->waiting);
+	int64_t deadline_ns = entry != NULL ? entry->deadline_ns : 0;
+	int64_t log_ns = join_log_deadline(join);
 
-	return entry != NULL ? entry->deadline_ns : 0;
+	if (deadline_ns == 0 || (log_ns != 0 && log_ns < deadline_ns))
+		deadline_ns = log_ns;
+	return deadline_ns;
 }
 
 void

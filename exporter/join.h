@@ -20,6 +20,8 @@
 #include <stdint.h>
 
 struct join;
+struct log_instances;
+struct log_record;
 struct reason;
 struct store;
 
@@ -27,6 +29,10 @@ struct store;
  * message that its stamp names. */
 struct join *join_new(struct store *store, int64_t stamp_wait_ns);
 void join_free(struct join **join);
+
+/* From now on Postfix's log is one of the sources; `instances` is borrowed. A
+ * delivery that names no message is then the first that is known of one. */
+void join_read_logs(struct join *join, struct log_instances *instances);
 
 /* Forgets everything in memory and builds it again from the store. `now_ns`,
  * here and below, is CLOCK_MONOTONIC. Returns 0, or -1. */
@@ -41,6 +47,16 @@ bool join_is_ready(struct join *join, const struct journal_record *record);
  * or -1. */
 int join_apply(struct join *join, const char *source,
     const struct journal_record *record, int64_t now_ns, struct reason *reason);
+
+/* The same for a line of the log. */
+bool join_log_is_ready(struct join *join, const struct log_record *record);
+int join_apply_log(struct join *join, const char *source,
+    const struct log_record *record, int64_t now_ns, struct reason *reason);
+
+/* From where `source`, read up to `position`, must be read again after a
+ * restart: some lines are kept in memory only. */
+struct journal_position join_log_start(const struct join *join,
+    const char *source, struct journal_position position);
 
 /* Counts damage that a reader stepped over on its way to `position`. */
 int join_damage(struct join *join, const char *source,

@@ -11,6 +11,7 @@
 #include "exporter/effect.h"
 #include "exporter/evidence.h"
 #include "exporter/join_state.h"
+#include "exporter/log_instances.h"
 #include "exporter/open_messages.h"
 #include "exporter/outcome.h"
 
@@ -38,30 +39,30 @@ has_stamp(const struct delivery_event *delivery)
 	return uuid_is_set(&delivery->stamp_id);
 }
 
+static bool
+is_claim(const struct queue_id_claim *claim, const char *instance,
+    const char *queue_id)
+{
+	return strcmp(claim->instance, instance) == 0 &&
+	       strcmp(claim->queue_id, queue_id) == 0;
+}
+
 bool
 join_belongs(const struct tracked *tracked,
     const struct delivery_event *delivery, const char *instance)
 {
 	const struct open_message *message = tracked_message(tracked);
 
+	if (is_empty(delivery->queue_id))
+		return strcmp(message->instance, instance) == 0;
+	for (size_t i = 0; i < message->queue_id_count; i++)
+		if (is_claim(
+			&message->queue_ids[i], instance, delivery->queue_id))
+			return true;
 	if (strcmp(message->instance, instance) != 0)
 		return false;
-	return is_empty(delivery->queue_id) || is_empty(message->queue_id) ||
+	return is_empty(message->queue_id) ||
 	       strcmp(delivery->queue_id, message->queue_id) == 0;
-}
-
-/* Holds what the store found, unless it is held already. */
-static struct tracked *
-hold(struct join *join, const struct open_message *found)
-{
-	struct tracked *tracked =
-	    open_messages_find(join->messages, &found->id);
-	struct open_message complete = *found;
-
-	if (tracked != NULL)
-		return tracked;
-	evidence_complete(&complete);
-	return open_messages_add(join->messages, &complete);
 }
 
 /* Returns 1 with finding->message, 0, or -1. */
@@ -78,7 +79,7 @@ find_by_stamp(struct join *join, struct finding *finding, struct reason *reason)
 	result =
 	    store_find_message(join->store, id, join->scratch, &found, reason);
 	if (result == 1)
-		finding->message = hold(join, &found);
+		finding->message = join_hold(join, &found);
 	return result;
 }
 
@@ -92,18 +93,43 @@ find_by_queue_id(
 	    .queue_id = delivery->queue_id,
 	    .before_wall_ns = delivery->mail_at.wall_ns,
 	};
-	struct open_message found;
-	int result;
+	int result = 1;
 
 	if (is_empty(delivery->queue_id))
 		return 0;
-	result = store_find_queue_id(
-	    join->store, &key, join->scratch, &found, reason);
-	if (result != 1)
-		return result;
-	finding->message = hold(join, &found);
+	finding->message =
+	    open_messages_find_queue_id(join->messages, &key, NULL, NULL);
+	if (finding->message == NULL)
+		result =
+		    join_find_stored(join, &key, &finding->message, reason);
+	if (result == 1)
+		finding->state = LEG_QUEUE_ID;
+	return result;
+}
+
+/* With a log, which will tell of the mail too, it is a message. */
+static int
+add_unseen(struct join *join, struct finding *finding, struct reason *reason)
+{
+	const struct delivery_event *delivery = finding->delivery;
+	struct unseen_message unseen = {
+	    .event =
+		{
+		    .queue_id = delivery->queue_id,
+		    .message_id = delivery->message_id,
+		    .sender = delivery->sender,
+		    .mail_at = {delivery->mail_at.wall_ns, 0},
+		},
+	    .instance = finding->segment->instance,
+	    .file = finding->file,
+	};
+
+	if (join->instances == NULL || is_empty(delivery->queue_id) ||
+	    log_instances_find_instance(
+		join->instances, finding->segment->instance) == NULL)
+		return 0;
 	finding->state = LEG_QUEUE_ID;
-	return 1;
+	return join_add_unseen(join, &unseen, &finding->message, reason);
 }
 
 /* What an unknown id's own queue id says: whether it may be this mail's, of
@@ -149,7 +175,9 @@ resolve(struct join *join, struct finding *finding, struct reason *reason)
 	if (otherwise == LEG_WAITING &&
 	    stamp_claim(delivery) == CLAIM_THIS_MAIL)
 		return 0;
-	return find_by_queue_id(join, finding, reason) < 0 ? -1 : 0;
+	found = find_by_queue_id(join, finding, reason);
+	return found != 0 ? (found < 0 ? -1 : 0)
+			  : add_unseen(join, finding, reason);
 }
 
 static int
@@ -160,7 +188,7 @@ find_by_row(struct join *join, struct finding *finding,
 
 	if (store_read_message(key, join->scratch, &found, reason) != 1)
 		return -1;
-	finding->message = hold(join, &found);
+	finding->message = join_hold(join, &found);
 	return 0;
 }
 
@@ -215,9 +243,17 @@ find_out(struct join *join, struct finding *finding, struct reason *reason)
 	return choose_file(join, finding, reason);
 }
 
+/* Mail that the milter did not see is counted as unstamped once a message. */
+static bool
+is_counted(const struct tracked *message)
+{
+	return message != NULL &&
+	       tracked_message(message)->ending == MESSAGE_ENDING_LOGGED;
+}
+
 /* Once a delivery: its stamps, unless they are believed or may yet be. */
 static void
-count_stamps(struct day_file *file, const struct delivery_event *delivery,
+count_stamps(const struct outcome_leg *leg, const struct tracked *message,
     enum leg_state state)
 {
 	static const enum metric_unstamped reasons[LEG_STATES] = {
@@ -225,26 +261,58 @@ count_stamps(struct day_file *file, const struct delivery_event *delivery,
 	    [LEG_UNSTAMPED] = UNSTAMPED_NO_MESSAGE,
 	    [LEG_FOREIGN] = UNSTAMPED_FOREIGN,
 	};
+	const struct delivery_event *delivery = leg->event;
 
 	if (state == LEG_STAMPED || state == LEG_WAITING || delivery->part > 0)
 		return;
-	effect_count(file, METRIC_FORGED_STAMPS, 0, delivery->stamps_seen);
+	effect_count(leg->file, METRIC_FORGED_STAMPS, 0, delivery->stamps_seen);
 	/* Without its content nobody knows whether it had a stamp. */
-	if (delivery->phase == DELIVERY_PHASE_CONTENT_END)
-		effect_count(file, METRIC_UNSTAMPED, reasons[state], 1);
+	if (delivery->phase == DELIVERY_PHASE_CONTENT_END &&
+	    !is_counted(message))
+		effect_count(leg->file, METRIC_UNSTAMPED, reasons[state], 1);
 }
 
 static int
 apply_leg(struct join *join, struct tracked *message,
     const struct outcome_leg *leg, enum leg_state state, struct reason *reason)
 {
-	count_stamps(leg->file, leg->event, state);
+	count_stamps(leg, message, state);
 	if (message == NULL) {
 		outcome_count_unjoined(leg);
 		return 0;
 	}
 	return outcome_apply(
 	    join->messages, message, leg, join->scratch, reason);
+}
+
+/* The message of a leg whose stamp turned out to be foreign, where a log is
+ * read that tells of it too. A leg stays in its file, so that only a message
+ * there can have it. */
+static int
+find_foreign(struct join *join, const struct waiting_entry *entry,
+    const struct delivery_event *event, struct tracked **message_r,
+    struct reason *reason)
+{
+	const struct segment_header segment = {.instance = entry->instance};
+	struct finding finding = {
+	    .delivery = event, .segment = &segment, .file = entry->leg.file};
+	int found = 0;
+
+	*message_r = NULL;
+	if (join->instances == NULL)
+		return 0;
+	found = find_by_queue_id(join, &finding, reason);
+	if (found == 0) {
+		found = add_unseen(join, &finding, reason);
+		found = found == 0 ? finding.message != NULL : -1;
+	}
+	*message_r = finding.message;
+	if (finding.message != NULL &&
+	    tracked_message(finding.message)->key.file != entry->leg.file) {
+		open_messages_settle(join->messages, finding.message);
+		*message_r = NULL;
+	}
+	return found;
 }
 
 int
@@ -259,18 +327,29 @@ join_settle(struct join *join, const struct waiting_entry *entry,
 	    .file = entry->leg.file,
 	    .row = entry->leg.row,
 	};
+	int found = 0;
 
 	if (waiting_event(entry, join->scratch, &event, reason) != 0)
 		return -1;
-	if (message != NULL && !join_belongs(message, &event, entry->instance))
-		message = NULL;
-	if (message != NULL) {
+	if (message != NULL && join_belongs(message, &event, entry->instance))
 		verdict.state = LEG_STAMPED;
-		verdict.message = &tracked_message(message)->key;
-	}
-	if (store_settle_leg(leg.file, leg.row, &verdict, reason) != 0 ||
-	    apply_leg(join, message, &leg, verdict.state, reason) != 0)
+	else
+		found = find_foreign(join, entry, &event, &message, reason);
+	if (found < 0)
 		return -1;
+	if (message != NULL)
+		verdict.message = &tracked_message(message)->key;
+	if (message != NULL && found == 1)
+		verdict.state = LEG_QUEUE_ID;
+	if (store_settle_leg(leg.file, leg.row, &verdict, reason) != 0)
+		return -1;
+	/* What the log tells of a message in another file is enough. */
+	if (message == NULL && found == 1)
+		count_stamps(&leg, NULL, verdict.state);
+	else if (apply_leg(join, message, &leg, verdict.state, reason) != 0)
+		return -1;
+	if (verdict.state == LEG_QUEUE_ID)
+		open_messages_settle(join->messages, message);
 	waiting_remove(join->waiting, entry);
 	return 0;
 }

@@ -216,13 +216,14 @@ settle_waiting(
 
 static int
 add_message(struct join *join, const struct folded *folded,
-    const struct segment_header *segment, struct day_file *file,
+    const struct join_input *input, struct day_file *file,
     struct reason *reason)
 {
 	const struct message_verdict verdict = {
 	    .evidence = evidence_by_ending(folded->event.ending),
 	    .recipients = folded->verdicts,
 	};
+	const struct segment_header *segment = input->record->segment;
 	struct message_key key;
 	struct tracked *tracked;
 	int result;
@@ -232,6 +233,7 @@ add_message(struct join *join, const struct folded *folded,
 		return -1;
 	tracked = track(join, folded, segment, &key);
 	result = settle_waiting(join, tracked, reason);
+	join_log_message_came(join, tracked, input->now_ns);
 	open_messages_settle(join->messages, tracked);
 	return result;
 }
@@ -284,5 +286,5 @@ join_message(
 		return 0;
 	}
 	count_message(file, &folded, record->segment);
-	return add_message(join, &folded, record->segment, file, reason);
+	return add_message(join, &folded, input, file, reason);
 }

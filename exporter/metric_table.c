@@ -10,7 +10,7 @@
 #include "store/record.h"
 
 const char *const metric_sources[SOURCES] = {
-    "milter", "lmtp", "operator", "other"};
+    "milter", "lmtp", "operator", "log", "other"};
 
 static const char *
 source_value(unsigned number)
@@ -90,7 +90,7 @@ static const char *
 unstamped_value(unsigned number)
 {
 	static const char *const values[UNSTAMPED_REASONS] = {
-	    "no_stamp", "no_message", "foreign"};
+	    "no_stamp", "no_message", "foreign", "internal"};
 
 	return values[number];
 }
@@ -202,9 +202,11 @@ const struct metric_family metric_families[METRICS] = {
 [METRIC_UNSTAMPED] = {
 	"postlag_unstamped_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
 	{{"reason", UNSTAMPED_REASONS, unstamped_value}},
-	"Mail that reached the LMTP server without a stamp of its own, once an "
-	"LMTP transaction: its message is known by its queue id (no_stamp) or "
-	"not at all (no_message), or the stamp is another mail's (foreign)."},
+	"Mail without a stamp of its own. Once an LMTP transaction: its "
+	"message is known by its queue id (no_stamp), or the stamp is another "
+	"mail's (foreign). Once a message, or without a log an LMTP "
+	"transaction: the milter did not see it (no_message), or Postfix made "
+	"it itself (internal)."},
 [METRIC_MILTER_UNSTAMPED] = {
 	"postlag_milter_unstamped_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
 	{{"reason", MILTER_UNSTAMPED_REASONS, milter_unstamped_value}},

@@ -13,7 +13,6 @@
 
 #include "base/memory.h"
 #include "exporter/fate.h"
-#include "exporter/queue_ids.h"
 
 struct tracked {
 	struct open_message message; /* its memory is the entry's own */
@@ -126,17 +125,11 @@ open_messages_find(struct open_messages *messages, const struct uuid *id)
 }
 
 struct tracked *
-open_messages_find_queue_id(
-    struct open_messages *messages, const struct queue_id_key *key)
+open_messages_find_queue_id(struct open_messages *messages,
+    const struct queue_id_key *key, queue_id_fits *fits, const void *context)
 {
-	return use(messages, queue_ids_find(messages->queue_ids, key));
-}
-
-struct tracked *
-open_messages_find_next(
-    struct open_messages *messages, const struct queue_id_key *key)
-{
-	return use(messages, queue_ids_find_next(messages->queue_ids, key));
+	return use(
+	    messages, queue_ids_find(messages->queue_ids, key, fits, context));
 }
 
 const struct open_message *

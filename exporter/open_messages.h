@@ -12,6 +12,7 @@
 #ifndef EXPORTER_OPEN_MESSAGES_H
 #define EXPORTER_OPEN_MESSAGES_H
 
+#include "exporter/queue_ids.h"
 #include "exporter/revision.h"
 #include "store/store.h"
 
@@ -30,13 +31,10 @@ void open_messages_free(struct open_messages **messages);
 struct tracked *open_messages_find(
     struct open_messages *messages, const struct uuid *id);
 
-/* As store_find_queue_id(), of those that are held. */
-struct tracked *open_messages_find_queue_id(
-    struct open_messages *messages, const struct queue_id_key *key);
-
-/* The first to claim it not earlier than key->before_wall_ns. */
-struct tracked *open_messages_find_next(
-    struct open_messages *messages, const struct queue_id_key *key);
+/* As store_find_queue_id(), of those that are held and, unless `fits` is NULL,
+ * fit. */
+struct tracked *open_messages_find_queue_id(struct open_messages *messages,
+    const struct queue_id_key *key, queue_id_fits *fits, const void *context);
 
 /* Holds a copy. The id must not be held yet. */
 struct tracked *open_messages_add(

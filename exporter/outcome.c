@@ -97,6 +97,9 @@ observe(
 	struct day_file *file = outcome->leg->file;
 	int64_t wall_ns = recipient->final.at.wall_ns;
 
+	/* Of other mail no precise beginning is known. */
+	if (outcome->message->ending == MESSAGE_ENDING_LOGGED)
+		return;
 	effect_observe(file, metric_index(METRIC_DELIVERY_LATENCY, 0), wall_ns,
 	    delivery_latency(&view));
 	for (unsigned i = PHASE_QUEUE; i < PHASES; i++)

@@ -151,33 +151,21 @@ queue_ids_remove(struct queue_ids *ids, const struct queue_id_claim *claim,
 }
 
 struct tracked *
-queue_ids_find(const struct queue_ids *ids, const struct queue_id_key *key)
+queue_ids_find(const struct queue_ids *ids, const struct queue_id_key *key,
+    queue_id_fits *fits, const void *context)
 {
 	const struct bearers *bearers = find(ids, key->instance, key->queue_id);
-	const struct bearer *best = NULL;
+	const struct bearer *best = NULL, *bearer;
 
-	for (const struct bearer *bearer = bearers != NULL ? bearers->first
-							   : NULL;
-	     bearer != NULL; bearer = bearer->next)
-		if (bearer->since_wall_ns <= key->before_wall_ns &&
-		    (best == NULL ||
-			bearer->since_wall_ns > best->since_wall_ns))
+	if (bearers == NULL)
+		return NULL;
+	for (bearer = bearers->first; bearer != NULL; bearer = bearer->next) {
+		int64_t since = bearer->since_wall_ns;
+
+		if (since <= key->before_wall_ns &&
+		    (best == NULL || since > best->since_wall_ns) &&
+		    (fits == NULL || fits(context, bearer->tracked, since)))
 			best = bearer;
-	return best != NULL ? best->tracked : NULL;
-}
-
-struct tracked *
-queue_ids_find_next(const struct queue_ids *ids, const struct queue_id_key *key)
-{
-	const struct bearers *bearers = find(ids, key->instance, key->queue_id);
-	const struct bearer *best = NULL;
-
-	for (const struct bearer *bearer = bearers != NULL ? bearers->first
-							   : NULL;
-	     bearer != NULL; bearer = bearer->next)
-		if (bearer->since_wall_ns >= key->before_wall_ns &&
-		    (best == NULL ||
-			bearer->since_wall_ns < best->since_wall_ns))
-			best = bearer;
+	}
 	return best != NULL ? best->tracked : NULL;
 }

@@ -24,13 +24,13 @@ void queue_ids_add(struct queue_ids *ids, const struct queue_id_claim *claim,
 void queue_ids_remove(struct queue_ids *ids, const struct queue_id_claim *claim,
     const struct tracked *tracked);
 
-/* Whose claim was the last not later than key->before_wall_ns; NULL: nobody's
- * here. */
-struct tracked *queue_ids_find(
-    const struct queue_ids *ids, const struct queue_id_key *key);
+/* Whether `tracked`, which claims the id since then, is one that is meant. */
+typedef bool queue_id_fits(
+    const void *context, const struct tracked *tracked, int64_t since_wall_ns);
 
-/* The first one whose claim is not earlier than key->before_wall_ns. */
-struct tracked *queue_ids_find_next(
-    const struct queue_ids *ids, const struct queue_id_key *key);
+/* Whose claim was the last not later than key->before_wall_ns, of those that
+ * fit; all do when `fits` is NULL. NULL: nobody's here. */
+struct tracked *queue_ids_find(const struct queue_ids *ids,
+    const struct queue_id_key *key, queue_id_fits *fits, const void *context);
 
 #endif

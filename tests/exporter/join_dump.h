@@ -103,6 +103,8 @@ dump_gauges(struct world *world, struct buffer *out)
 	struct reason reason;
 	size_t open = 0;
 
+	if (world->reads_log)
+		join_read_logs(fresh, world->instances);
 	assert_int_equal(join_rebuild(fresh, 0, &reason), 0);
 	join_figures(world->join, &memory);
 	join_figures(fresh, &store);
@@ -186,6 +188,7 @@ assert_balance(const char *dump)
 	    dump_sum(dump, "outcome_revisions_total", "from=\"aborted\"");
 	unsigned long went_out =
 	    dump_sum(dump, "recipient_outcomes_total", "?") +
+	    dump_sum(dump, "recipients_recognized_total", "?") +
 	    dump_sum(dump, "open", "?");
 
 	if (came_in != went_out)

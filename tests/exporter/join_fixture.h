@@ -9,10 +9,15 @@
  *     M!5 a Q1 u1           it ended in that phase (a number) instead
  *     M~2 a Q1 u1           the same two days ago;  M^1: forged stamps
  *     D a Q1 u1=250         delivery: stamp of message `a`, queue id Q1
+ *     M<b c Q2 u1           its stamp before was that of `b`
  *     D - - u1=250          without a stamp, without a queue id
  *     D+ a Q1 u1=250        more parts follow;  +D the next part of it
  *     D ? Q1 u1=250         a stamp of which nobody knows
  *     H                     a heartbeat of the milter
+ *     L smtpd 7 Q1: text    a line of the log: program, process id, text
+ *     L:out qmgr 8 text     of instance `out`
+ *     S 100                 nothing happens for so many seconds
+ *     I 50                  from now on so many milliseconds from line to line
  *     X                     whatever waits has waited long enough
  *
  * A recipient is `local` (of example.test) or an address; `!u1` was rejected,
@@ -25,6 +30,8 @@
 #include "base/log.h"
 #include "base/reason.h"
 #include "exporter/join.h"
+#include "exporter/log_instances.h"
+#include "exporter/log_record.h"
 #include "exporter/metrics.h"
 #include "proto/journal_reader.h"
 #include "proto/producer_counter.h"
@@ -47,13 +54,18 @@
 #define STAMP_WAIT_NS (60 * SECOND_NS)
 #define STEP_BYTES 100 /* of a journal that is not there */
 
-enum { MILTER, LMTP, JOURNALS };
+enum { MILTER, LMTP, MAILLOG, JOURNALS };
 
-static const char *const journal_names[JOURNALS] = {"milter", "lmtp"};
+static const char *const journal_names[JOURNALS] = {"milter", "lmtp", "log"};
+
+/* Where the log must be read again from; see join_log_start(). */
+#define LOG_START "log start"
 
 struct step {
 	int journal;
 	struct event event;
+	char *line; /* MAILLOG */
+	int64_t wall_ns;
 	struct journal_position position;
 };
 
@@ -63,6 +75,8 @@ struct script {
 	size_t count;
 	uint64_t written[JOURNALS];
 	int64_t start_wall_ns;
+	int64_t ns;      /* since then */
+	int64_t step_ns; /* from line to line */
 	uint64_t segment;
 	const struct message_event *messages[128]; /* by label */
 	struct delivery_event last_delivery;
@@ -73,6 +87,9 @@ struct world {
 	struct totals *totals;
 	struct store *store;
 	struct join *join;
+	struct log_instances *instances; /* NULL: no log is read */
+	bool reads_log;
+	int64_t precision_ns; /* of the log's time */
 	struct journal_position applied[JOURNALS];
 };
 
@@ -83,11 +100,11 @@ static const struct segment_header fixture_segment = {
     .program = "test",
 };
 
-/* A second passes from line to line. */
+/* A second passes from line to line unless the script says otherwise. */
 static inline struct stamp
 script_stamp(const struct script *script, int64_t days, int64_t ms)
 {
-	int64_t ns = (int64_t)script->count * SECOND_NS + ms * 1000000;
+	int64_t ns = script->ns + ms * 1000000;
 
 	return (struct stamp){
 	    script->start_wall_ns + ns - days * DAY_NS, 1000 * SECOND_NS + ns};
@@ -166,6 +183,9 @@ script_message(struct script *script, const char *verb, char **rest)
 	message->forged_stamps = (uint32_t)script_number(verb, '^');
 	message->sender = "sender@example.net";
 	message->queue_id = script_queue_id(script, rest);
+	if (strchr(verb, '<') != NULL)
+		message->previous =
+		    script->messages[(unsigned char)strchr(verb, '<')[1]]->id;
 	if (strchr(verb, '!') != NULL) {
 		message->ending = MESSAGE_ENDING_ABORTED;
 		message->phase = (enum message_phase)script_number(verb, '!');
@@ -272,20 +292,53 @@ script_heartbeat(struct script *script)
 }
 
 static inline void
+script_log(struct script *script, const char *verb, char **rest)
+{
+	struct step *step = &script->steps[script->count];
+	const char *name = *++verb == ':' ? verb + 1 : "postfix";
+	const char *program = strtok_r(NULL, " ", rest);
+	const char *pid = strtok_r(NULL, " ", rest);
+	char line[1000];
+
+	snprintf(line, sizeof(line),
+	    "2026-11-30T07:47:42.123456Z mx %s/%s[%s]: %s", name, program, pid,
+	    *rest);
+	step->journal = MAILLOG;
+	step->line = arena_string(script->arena, line);
+	step->wall_ns = script_stamp(script, 0, 0).wall_ns;
+}
+
+/* Returns whether the line is about the script's clock. */
+static inline bool
+script_clock(struct script *script, const char *verb, char **rest)
+{
+	if (*verb == 'S')
+		script->ns += atoi(*rest) * SECOND_NS;
+	else if (*verb == 'I')
+		script->step_ns = atoi(*rest) * INT64_C(1000000);
+	return *verb == 'S' || *verb == 'I';
+}
+
+static inline void
 script_line(struct script *script, char *line)
 {
 	struct step *step = &script->steps[script->count];
 	char *rest, *verb = strtok_r(line, " ", &rest);
 
+	if (script_clock(script, verb, &rest))
+		return;
 	*step = (struct step){.journal = MILTER};
 	if (*verb == 'M')
 		script_message(script, verb, &rest);
+	else if (*verb == 'L')
+		script_log(script, verb, &rest);
 	else if (*verb == 'H')
 		script_heartbeat(script);
 	else if (*verb != 'X')
 		script_delivery(script, verb, &rest);
 	step->position = (struct journal_position){
 	    script->segment, ++script->written[step->journal] * STEP_BYTES};
+	script->ns += script->step_ns;
 	script->count++;
 }
 
@@ -294,7 +347,8 @@ script_read(struct script *script, const char *text)
 {
 	char *copy = strdup(text), *rest = NULL, *line;
 
-	*script = (struct script){.arena = arena_new(64 << 20)};
+	*script =
+	    (struct script){.arena = arena_new(64 << 20), .step_ns = SECOND_NS};
 	script->start_wall_ns = clock_stamp().wall_ns - STEPS_MAX * SECOND_NS;
 	script->segment = (uint64_t)script->start_wall_ns / 1000;
 	for (line = strtok_r(copy, "\n", &rest); line != NULL;
@@ -331,31 +385,46 @@ world_open(struct world *world)
 	if (world->store == NULL)
 		fail_msg("%s", reason.text);
 	world->join = join_new(world->store, STAMP_WAIT_NS);
+	if (world->reads_log) {
+		world->instances = log_instances_new("", "mx.test", &reason);
+		join_read_logs(world->join, world->instances);
+	}
 	if (join_rebuild(world->join, 0, &reason) != 0)
 		fail_msg("%s", reason.text);
 	for (int i = 0; i < JOURNALS; i++)
 		world->applied[i] =
 		    store_lower_bound(world->store, journal_names[i]);
+	if (world->reads_log)
+		world->applied[MAILLOG] =
+		    store_lower_bound(world->store, LOG_START);
 }
 
 static inline void
 world_close(struct world *world)
 {
 	join_free(&world->join);
+	log_instances_free(&world->instances);
 	store_close(&world->store);
 	totals_free(&world->totals);
 }
 
 static inline void
-world_begin(struct world *world)
+world_begin_reading(struct world *world, bool reads_log)
 {
 	const char *parent = getenv("TMPDIR");
 
+	*world = (struct world){.reads_log = reads_log};
 	log_set_level(LOG_LEVEL_ERROR);
 	snprintf(world->directory, sizeof(world->directory), "%s/join.XXXXXX",
 	    parent != NULL ? parent : "/tmp");
 	assert_non_null(mkdtemp(world->directory));
 	world_open(world);
+}
+
+static inline void
+world_begin(struct world *world)
+{
+	world_begin_reading(world, false);
 }
 
 static inline void
@@ -384,6 +453,29 @@ world_apply_from(struct world *world, const struct step *step,
 }
 
 static inline void
+world_apply_line(struct world *world, const struct step *step)
+{
+	struct log_record record = {
+	    .text = {step->line, strlen(step->line)},
+	    .wall_ns = step->wall_ns,
+	    .precision_ns = world->precision_ns,
+	    .position = step->position,
+	    .start = {step->position.segment,
+		step->position.offset - STEP_BYTES},
+	};
+	struct reason reason;
+
+	if (world->precision_ns > 0)
+		record.wall_ns -= record.wall_ns % world->precision_ns;
+	maillog_line_parse(step->line, strlen(step->line), &record.line);
+	maillog_record_parse(&record.line, &record.record);
+	if (join_apply_log(
+		world->join, journal_names[MAILLOG], &record, 0, &reason) != 0)
+		fail_msg("%s", reason.text);
+	world->applied[MAILLOG] = step->position;
+}
+
+static inline void
 world_expire(struct world *world)
 {
 	struct reason reason;
@@ -395,7 +487,9 @@ world_expire(struct world *world)
 static inline void
 world_apply(struct world *world, const struct step *step)
 {
-	if (step->event.type == EVENT_NONE)
+	if (step->line != NULL)
+		world_apply_line(world, step);
+	else if (step->event.type == EVENT_NONE)
 		world_expire(world);
 	else
 		world_apply_from(world, step, &fixture_segment);
@@ -404,13 +498,17 @@ world_apply(struct world *world, const struct step *step)
 static inline void
 world_commit(struct world *world)
 {
-	const struct source_position positions[JOURNALS] = {
+	const struct source_position positions[] = {
 	    {journal_names[MILTER], world->applied[MILTER]},
 	    {journal_names[LMTP], world->applied[LMTP]},
+	    {journal_names[MAILLOG], world->applied[MAILLOG]},
+	    {LOG_START, join_log_start(world->join, journal_names[MAILLOG],
+			    world->applied[MAILLOG])},
 	};
 	struct reason reason;
 
-	if (store_commit(world->store, positions, JOURNALS, &reason) != 0)
+	if (store_commit(world->store, positions, world->reads_log ? 4 : 2,
+		&reason) != 0)
 		fail_msg("%s", reason.text);
 }
 

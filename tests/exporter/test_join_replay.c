@@ -115,7 +115,7 @@ run_in_turns(struct world *world, const struct script *script, uint32_t *seed,
 	const struct step *next;
 
 	for (;;) {
-		int journal = (int)random_below(seed, JOURNALS);
+		int journal = (int)random_below(seed, MAILLOG);
 
 		next = next_step(world, script, journal);
 		if (next == NULL)

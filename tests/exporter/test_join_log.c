@@ -1,0 +1,580 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Postfix's log in the join: what facts 8.1 lists, as events and lines, each
+ * read in every way.
+ */
+#include "tests/exporter/log_dump.h"
+
+#define INTERLEAVINGS 40
+
+/* Lines of a usual message before its delivery. */
+#define IN(qid)                                                                \
+	"L smtpd 7 " qid ": client=c.test[192.0.2.1]\n"                        \
+	"L cleanup 8 " qid ": message-id=<1@c.test>\n"
+#define ACTIVE(qid)                                                            \
+	"L qmgr 9 " qid ": from=<sender@example.net>, size=500, nrcpt=1"       \
+	" (queue active)\n"
+#define TO(agent, qid, to, more)                                               \
+	"L " agent " 10 " qid ": to=<" to "@example.test>, " more "\n"
+#define SENT(agent, qid, to, text)                                             \
+	TO(agent, qid, to,                                                     \
+	    "relay=r[192.0.2.9]:24, delay=1, delays=0/0/0/1, dsn=2.0.0,"       \
+	    " status=sent (" text ")")
+#define DEFERRED(qid, to)                                                      \
+	TO("lmtp", qid, to,                                                    \
+	    "relay=none, delay=1, delays=0/0/0/1, dsn=4.4.1,"                  \
+	    " status=deferred (x)")
+#define BOUNCED(qid, to)                                                       \
+	TO("lmtp", qid, to,                                                    \
+	    "relay=r, delay=1, delays=0/0/0/1, dsn=5.1.1,"                     \
+	    " status=bounced (x)")
+/* Time passes, and something else is logged. */
+#define TICK "S 10\nL anvil 14 statistics: nothing\n"
+#define REMOVED(qid) "L qmgr 9 " qid ": removed\n"
+
+/* In which ways the sources may be read. */
+enum order {
+	ANY_ORDER,
+	/* As on one host: what the milter said before a line is known. */
+	CAUSAL
+};
+
+struct scenario {
+	const char *name;
+	const char *script;
+	const char *lines; /* that the dump must contain */
+	enum order order;
+};
+
+/* clang-format off */
+static const struct scenario scenarios[] = {
+    {"a stamped message is delivered",
+	"M a A00001 u1\n" IN("A00001") ACTIVE("A00001")
+	"D a A00001 u1=250\n" SENT("lmtp", "A00001", "u1", "250 Saved")
+	REMOVED("A00001"),
+	"known 1\ndelivered 1\n"
+	"A00001: accepted u1=delivered/1 stamped +1\n", CAUSAL},
+    {"case 1: deferred twice, then delivered",
+	"M a A00001 u1\n" IN("A00001") ACTIVE("A00001")
+	"D a A00001 u1=451\n" DEFERRED("A00001", "u1") ACTIVE("A00001")
+	"D a A00001 u1=451\n" DEFERRED("A00001", "u1") ACTIVE("A00001")
+	"D a A00001 u1=250\n" SENT("lmtp", "A00001", "u1", "250 Saved")
+	REMOVED("A00001"),
+	"delivered 1\n"
+	"A00001: accepted u1=delivered/3 stamped stamped stamped +3\n",
+	CAUSAL},
+    {"it is deferred until then",
+	"M a A00001 u1\n" IN("A00001") ACTIVE("A00001")
+	DEFERRED("A00001", "u1"),
+	"open 1\nA00001: accepted u1=deferred/0 +1\n", CAUSAL},
+    {"bounced, with a notification of its own",
+	"M a A00001 u1\n" IN("A00001") ACTIVE("A00001")
+	BOUNCED("A00001", "u1")
+	"L cleanup 8 B00001: message-id=<2@mx.test>\n"
+	"L qmgr 9 B00001: from=<>, size=900, nrcpt=1 (queue active)\n"
+	"L bounce 11 A00001: sender non-delivery notification: B00001\n"
+	REMOVED("A00001")
+	SENT("smtp", "B00001", "sender", "250 Ok") REMOVED("B00001"),
+	"bounced 1\nrelayed 1\n"
+	"A00001: accepted u1=bounced/0 +1\n"
+	"B00001: logged sender=relayed/0 +1 previous\n", CAUSAL},
+    {"a bounce that bounces is dropped",
+	"L cleanup 8 B00001: message-id=<2@mx.test>\n"
+	"L qmgr 9 B00001: from=<>, size=900, nrcpt=1 (queue active)\n"
+	BOUNCED("B00001", "sender") REMOVED("B00001"),
+	"bounced 1\nB00001: logged sender=bounced/0 +1\n", CAUSAL},
+    {"expired",
+	"M a A00001 u1 u2\n" IN("A00001") ACTIVE("A00001")
+	SENT("smtp", "A00001", "u1", "250 Ok") DEFERRED("A00001", "u2")
+	ACTIVE("A00001")
+	"L qmgr 9 A00001: from=<sender@example.net>, status=expired,"
+	" returned to sender\n"
+	REMOVED("A00001"),
+	"relayed 1\nexpired 1\n"
+	"A00001: accepted u1=relayed/0 u2=expired/0 +2\n", CAUSAL},
+    {"expired by postsuper -e",
+	"M a A00001 u1\n" IN("A00001") ACTIVE("A00001")
+	DEFERRED("A00001", "u1") "L postsuper 12 A00001: expired\n"
+	ACTIVE("A00001")
+	"L qmgr 9 A00001: from=<sender@example.net>, status=force-expired,"
+	" returned to sender\n"
+	REMOVED("A00001"),
+	"expired 1\nA00001: accepted u1=expired/0 +1\n", CAUSAL},
+    {"held and released by postsuper",
+	"M a A00001 u1\n" IN("A00001") ACTIVE("A00001")
+	DEFERRED("A00001", "u1") "L postsuper 12 A00001: placed on hold\n"
+	"L postsuper 13 A00001: released from hold\n" ACTIVE("A00001")
+	"D a A00001 u1=250\n" SENT("lmtp", "A00001", "u1", "250 Saved")
+	REMOVED("A00001"),
+	"delivered 1\nopen 0\n"
+	"A00001: accepted u1=delivered/1 stamped +2\n", CAUSAL},
+    {"held by postsuper",
+	"M a A00001 u1\n" IN("A00001") ACTIVE("A00001")
+	DEFERRED("A00001", "u1") "L postsuper 12 A00001: placed on hold\n",
+	"open 1\nA00001: accepted u1=held/0 +1\n", CAUSAL},
+    {"HOLD of a restriction, which has no queue id",
+	"M a A00001 u1\n"
+	"L smtpd 7 NOQUEUE: hold: RCPT from c.test[192.0.2.1]:"
+	" <u1@example.test>: Recipient address held; from=<sender@example.net>"
+	" to=<u1@example.test> proto=ESMTP helo=<c>\n" IN("A00001") TICK,
+	"open 1\nA00001: accepted u1=held/0 +0\n", CAUSAL},
+    {"HOLD of a header check, then released",
+	"M a A00001 u1\n" IN("A00001")
+	"L cleanup 8 A00001: hold: header Subject: x from c.test[192.0.2.1];"
+	" from=<sender@example.net> to=<u1@example.test> proto=ESMTP"
+	" helo=<c>: y\n" TICK
+	"L postsuper 13 A00001: released from hold\n" ACTIVE("A00001")
+	SENT("virtual", "A00001", "u1", "delivered to maildir")
+	REMOVED("A00001"),
+	"delivered 1\nA00001: accepted u1=delivered/0 +1\n", CAUSAL},
+    {"HOLD by a milter",
+	"M a A00001 u1\n" IN("A00001")
+	"L cleanup 8 A00001: milter-hold: END-OF-MESSAGE from"
+	" c.test[192.0.2.1]: milter triggers HOLD action;"
+	" from=<sender@example.net> to=<u1@example.test> proto=ESMTP"
+	" helo=<c>\n" TICK,
+	"open 1\nA00001: accepted u1=held/0 +0\n", CAUSAL},
+    {"DISCARD of a restriction: the milter saw an abort",
+	"M!5 a A00001 u1 u2\n"
+	"L smtpd 7 NOQUEUE: discard: RCPT from c.test[192.0.2.1]:"
+	" <u1@example.test>: x; from=<sender@example.net>"
+	" to=<u1@example.test> proto=ESMTP helo=<c>\n"
+	"L smtpd 7 A00001: client=c.test[192.0.2.1]\n" TICK,
+	"discarded 2\n"
+	"A00001: aborted u1=discarded/0 u2=discarded/0 +0\n", CAUSAL},
+    {"DISCARD of a header check: the milter saw an abort",
+	"M!6 a A00001 u1\n" IN("A00001")
+	"L cleanup 8 A00001: discard: header Subject: x from"
+	" c.test[192.0.2.1]; from=<sender@example.net> to=<u1@example.test>"
+	" proto=ESMTP helo=<c>: y\n" TICK,
+	"discarded 1\nA00001: aborted u1=discarded/0 +0\n", CAUSAL},
+    {"DISCARD by a later milter: we let it pass",
+	"M a A00001 u1\n" IN("A00001")
+	"L cleanup 8 A00001: milter-discard: END-OF-MESSAGE from"
+	" c.test[192.0.2.1]: milter triggers DISCARD action;"
+	" from=<sender@example.net> to=<u1@example.test> proto=ESMTP"
+	" helo=<c>\n" TICK,
+	"discarded 1\nA00001: accepted u1=discarded/0 +0\n", CAUSAL},
+    {"REJECT by a later milter: a ghost",
+	"M a A00001 u1\n" IN("A00001")
+	"L cleanup 8 A00001: milter-reject: END-OF-MESSAGE from"
+	" c.test[192.0.2.1]: 5.7.1 no; from=<sender@example.net>"
+	" to=<u1@example.test> proto=ESMTP helo=<c>\n" TICK,
+	"ghost 1\nA00001: accepted u1=ghost(refused)/0 +0\n", CAUSAL},
+    {"a rejected recipient is not a rejected message",
+	"M a A00001 u1 !u2\n" IN("A00001")
+	"L smtpd 7 A00001: reject: RCPT from c.test[192.0.2.1]: 550 5.1.1"
+	" <u2@example.test>: x; from=<sender@example.net>"
+	" to=<u2@example.test> proto=ESMTP helo=<c>\n" ACTIVE("A00001")
+	"D a A00001 u1=250\n" SENT("lmtp", "A00001", "u1", "250 Saved")
+	REMOVED("A00001"),
+	"delivered 1\n"
+	"A00001: accepted u1=delivered/1 u2=rejected/0 stamped +1\n",
+	CAUSAL},
+    {"case 37: the discard transport, an alias to /dev/null",
+	"M a A00001 u1 u2\n" IN("A00001") ACTIVE("A00001")
+	TO("discard", "A00001", "u1", "relay=none, delay=0, dsn=2.0.0,"
+	    " status=sent (x)")
+	TO("local", "A00001", "u2", "relay=local, delay=0, dsn=2.0.0,"
+	    " status=sent (delivered to file: /dev/null)")
+	REMOVED("A00001"),
+	"discarded 2\n"
+	"A00001: accepted u1=discarded/0 u2=discarded/0 +2\n", CAUSAL},
+    {"case 22: each agent's delivery is what it is",
+	"M a A00001 u1 u2 u3 u4 u5\n" IN("A00001") ACTIVE("A00001")
+	SENT("virtual", "A00001", "u1", "delivered to maildir")
+	SENT("pipe", "A00001", "u2", "delivered via x service")
+	SENT("local", "A00001", "u3", "delivered to mailbox")
+	SENT("local", "A00001", "u4", "delivered to command: x")
+	SENT("smtp", "A00001", "u5", "250 2.0.0 Ok: queued as ABC123")
+	REMOVED("A00001"),
+	"delivered 2\nrelayed 1\nhanded_off 2\n"
+	"A00001: accepted u1=delivered/0 u2=handed_off/0 u3=delivered/0"
+	" u4=handed_off/0 u5=relayed/0 +5\n", CAUSAL},
+    {"REDIRECT: one recipient is left of all",
+	"M!6 a A00001 u1 u2\n" IN("A00001")
+	"L cleanup 8 A00001: redirect: header Subject: x from"
+	" c.test[192.0.2.1]; from=<sender@example.net> to=<u1@example.test>"
+	" proto=ESMTP helo=<c>: boss@example.test\n" ACTIVE("A00001")
+	"D - A00001 boss=250\n"
+	TO("lmtp", "A00001", "boss", "orig_to=<u1@example.test>, relay=r,"
+	    " delay=1, dsn=2.0.0, status=sent (250 Saved)")
+	REMOVED("A00001"),
+	"known 3\ndelivered 1\nexpanded 1\nmerged 1\n"
+	"A00001: aborted boss<u1=delivered/1 u1=expanded/0"
+	" u2=merged(redirected)/0 queue_id +1\n", CAUSAL},
+    {"an alias is continued by who it names",
+	"M a A00001 list\n" IN("A00001") ACTIVE("A00001")
+	"D a A00001 u1=250 u2=250\n"
+	TO("lmtp", "A00001", "u1", "orig_to=<list@example.test>, relay=r,"
+	    " delay=1, dsn=2.0.0, status=sent (250 Saved)")
+	TO("lmtp", "A00001", "u2", "orig_to=<list@example.test>, relay=r,"
+	    " delay=1, dsn=2.0.0, status=sent (250 Saved)")
+	REMOVED("A00001"),
+	"known 3\ndelivered 2\nexpanded 1\n"
+	"A00001: accepted list=expanded/0 u1<list=delivered/1"
+	" u2<list=delivered/1 stamped +2\n", CAUSAL},
+    {"two ways to the same mailbox are two recipients",
+	"M a A00001 u1 alias\n" IN("A00001") ACTIVE("A00001")
+	"D a A00001 u1=250 u1=250\n"
+	SENT("lmtp", "A00001", "u1", "250 Saved")
+	TO("lmtp", "A00001", "u1", "orig_to=<alias@example.test>, relay=r,"
+	    " delay=1, dsn=2.0.0, status=sent (250 Saved)")
+	REMOVED("A00001"),
+	"known 3\ndelivered 2\nexpanded 1\n"
+	"A00001: accepted alias=expanded/0 u1<alias=delivered/1"
+	" u1=delivered/1 stamped +2\n", CAUSAL},
+    {"a canonical address is another name",
+	"M a A00001 old\n" IN("A00001") ACTIVE("A00001")
+	"D a A00001 new=250\n"
+	TO("lmtp", "A00001", "new", "orig_to=<old@example.test>, relay=r,"
+	    " delay=1, dsn=2.0.0, status=sent (250 Saved)")
+	REMOVED("A00001"),
+	"known 2\ndelivered 1\nexpanded 1\n"
+	"A00001: accepted new<old=delivered/1 old=expanded/0 stamped +1\n",
+	CAUSAL},
+    {"five RCPTs, two recipients: duplicates are merged",
+	"M a A00001 u1 U1 u2 U2 u3\n" IN("A00001") ACTIVE("A00001")
+	"D a A00001 u1=250 u2=250\n"
+	SENT("lmtp", "A00001", "u1", "250 Saved")
+	SENT("lmtp", "A00001", "u2", "250 Saved") REMOVED("A00001"),
+	"known 5\ndelivered 2\nmerged 3\n"
+	"A00001: accepted U1=merged(duplicate)/0 U2=merged(duplicate)/0"
+	" u1=delivered/1 u2=delivered/1 u3=merged(duplicate)/0 stamped +2\n",
+	CAUSAL},
+    {"always_bcc adds a recipient",
+	"M a A00001 u1\n" IN("A00001") ACTIVE("A00001")
+	"D a A00001 u1=250 archive=250\n"
+	SENT("lmtp", "A00001", "u1", "250 Saved")
+	SENT("lmtp", "A00001", "archive", "250 Saved") REMOVED("A00001"),
+	"known 2\ndelivered 2\n"
+	"A00001: accepted archive=delivered/1 u1=delivered/1 stamped +2\n",
+	CAUSAL},
+    {"deleted by an administrator",
+	"M a A00001 u1\n" IN("A00001") ACTIVE("A00001")
+	DEFERRED("A00001", "u1") "L postsuper 12 A00001: removed\n"
+	"L postsuper 12 Deleted: 1 message\n",
+	"deleted 1\nA00001: accepted u1=deleted/0 +1\n", CAUSAL},
+    {"all deleted by an administrator: nobody is named",
+	"M a A00001 u1\n" IN("A00001") ACTIVE("A00001")
+	DEFERRED("A00001", "u1") "L postsuper 12 Deleted: 5 messages\n",
+	"open 1\nA00001: accepted u1=deferred/0 +1\n", CAUSAL},
+    {"requeued: it goes on under another queue id",
+	"M a A00001 u1 u2\n" IN("A00001") ACTIVE("A00001")
+	"D a A00001 u1=250 u2=451\n"
+	SENT("lmtp", "A00001", "u1", "250 Saved") DEFERRED("A00001", "u2")
+	"L postsuper 12 A00001: requeued\n"
+	"L pickup 13 B00001: uid=0 from=<sender@example.net>"
+	" orig_id=A00001\n"
+	"L cleanup 8 B00001: message-id=<1@c.test>\n" ACTIVE("B00001")
+	"D a B00001 u2=250\n" SENT("lmtp", "B00001", "u2", "250 Saved")
+	REMOVED("B00001"),
+	"known 2\ndelivered 2\n"
+	"A00001: accepted u1=delivered/1 u2=delivered/2 stamped stamped +3"
+	" B00001\n", CAUSAL},
+    {"case 34: forwarded by local(8), which is another copy",
+	"M a A00001 u1\n" IN("A00001") ACTIVE("A00001")
+	"L cleanup 8 B00001: message-id=<1@c.test>\n" ACTIVE("B00001")
+	TO("local", "A00001", "u1", "relay=local, delay=0, dsn=2.0.0,"
+	    " status=sent (forwarded as B00001)")
+	REMOVED("A00001")
+	TO("smtp", "B00001", "far", "orig_to=<u1@example.test>, relay=r,"
+	    " delay=1, dsn=2.0.0, status=sent (250 Ok)")
+	REMOVED("B00001"),
+	"known 2\nrelayed 1\nexpanded 1\n"
+	"A00001: accepted far<u1=relayed/0 u1=expanded/0 +2 B00001\n",
+	CAUSAL},
+    {"case 26: a content filter without a milter behind it",
+	"M a A00001 u1\n" IN("A00001") ACTIVE("A00001")
+	"L smtpd 7 B00001: client=localhost[127.0.0.1],"
+	" orig_queue_id=A00001, orig_client=c.test[192.0.2.1]\n"
+	"L cleanup 8 B00001: message-id=<1@c.test>\n" ACTIVE("B00001")
+	TO("smtp", "A00001", "u1", "relay=127.0.0.1[127.0.0.1]:10025,"
+	    " delay=1, dsn=2.0.0,"
+	    " status=sent (250 2.0.0 Ok: queued as B00001)")
+	REMOVED("A00001")
+	"D a B00001 u1=250\n" SENT("lmtp", "B00001", "u1", "250 Saved")
+	REMOVED("B00001"),
+	"known 1\ndelivered 1\n"
+	"A00001: accepted u1=delivered/1 stamped +2 B00001\n", CAUSAL},
+    {"the same without XFORWARD",
+	"M a A00001 u1\n" IN("A00001") ACTIVE("A00001")
+	"L smtpd 7 B00001: client=localhost[127.0.0.1]\n"
+	"L cleanup 8 B00001: message-id=<1@c.test>\n" ACTIVE("B00001")
+	TO("smtp", "A00001", "u1", "relay=127.0.0.1[127.0.0.1]:10025,"
+	    " delay=1, dsn=2.0.0,"
+	    " status=sent (250 2.0.0 Ok: queued as B00001)")
+	REMOVED("A00001")
+	"D a B00001 u1=250\n" SENT("lmtp", "B00001", "u1", "250 Saved")
+	REMOVED("B00001"),
+	"known 1\ndelivered 1\n"
+	"A00001: accepted u1=delivered/1 stamped +2 B00001\n", CAUSAL},
+    {"a content filter with the milter behind it: two messages",
+	"M a A00001 u1\n" IN("A00001") ACTIVE("A00001") "M<a b B00001 u1\n"
+	"L smtpd 7 B00001: client=localhost[127.0.0.1],"
+	" orig_queue_id=A00001, orig_client=c.test[192.0.2.1]\n"
+	"L cleanup 8 B00001: message-id=<1@c.test>\n" ACTIVE("B00001")
+	TO("smtp", "A00001", "u1", "relay=127.0.0.1[127.0.0.1]:10025,"
+	    " delay=1, dsn=2.0.0,"
+	    " status=sent (250 2.0.0 Ok: queued as B00001)")
+	REMOVED("A00001")
+	"D b B00001 u1=250\n" SENT("lmtp", "B00001", "u1", "250 Saved")
+	REMOVED("B00001"),
+	"known 2\ndelivered 1\nhanded_off 1\n"
+	"A00001: accepted u1=handed_off/0 +1\n"
+	"B00001: accepted u1=delivered/1 stamped +1 previous\n", CAUSAL},
+    {"case 41: a queue id used again after removed",
+	"M a A00001 u1\n" IN("A00001") ACTIVE("A00001")
+	"D a A00001 u1=250\n" SENT("lmtp", "A00001", "u1", "250 Saved")
+	REMOVED("A00001") "S 60\n"
+	"M b A00001 u2\n" IN("A00001") ACTIVE("A00001")
+	BOUNCED("A00001", "u2") REMOVED("A00001"),
+	"known 2\ndelivered 1\nbounced 1\n"
+	"A00001: accepted u2=bounced/0 +1\n"
+	"A00001: accepted u1=delivered/1 stamped +1\n", CAUSAL},
+    {"the same, the first one without a milter",
+	IN("A00001") ACTIVE("A00001")
+	SENT("smtp", "A00001", "u1", "250 Ok") REMOVED("A00001") "S 60\n"
+	"M b A00001 u2\n" IN("A00001") ACTIVE("A00001")
+	BOUNCED("A00001", "u2") REMOVED("A00001"),
+	"known 2\nbounced 1\nrelayed 1\n"
+	"A00001: accepted u2=bounced/0 +1\n"
+	"A00001: logged u1=relayed/0 +1\n", CAUSAL},
+    {"case 13: two instances with the same queue id",
+	"M a A00001 u1\n" IN("A00001") ACTIVE("A00001")
+	"L:out smtpd 7 A00001: client=c.test[192.0.2.1]\n"
+	"L:out qmgr 9 A00001: from=<x@y.test>, size=500, nrcpt=1"
+	" (queue active)\n"
+	"L:out smtp 9 A00001: to=<z@z.test>, relay=r[192.0.2.9]:25, delay=1,"
+	" dsn=2.0.0, status=sent (250 Ok)\n"
+	BOUNCED("A00001", "u1") REMOVED("A00001")
+	"L:out qmgr 9 A00001: removed\n",
+	"bounced 1\nrelayed 1\n"
+	"A00001: accepted u1=bounced/0 +1\n"
+	"A00001: logged z=relayed/0 +1\n", CAUSAL},
+    {"mail that the milter did not see",
+	IN("A00001") ACTIVE("A00001") "D - A00001 u1=250 u2=451\n"
+	SENT("lmtp", "A00001", "u1", "250 Saved") DEFERRED("A00001", "u2"),
+	"known 2\ndelivered 1\nopen 1\n"
+	"A00001: logged u1=delivered/1 u2=deferred/1 queue_id +2\n",
+	CAUSAL},
+    {"mail of sendmail(1) that the milter did not see",
+	"L pickup 13 A00001: uid=0 from=<root>\n"
+	"L cleanup 8 A00001: message-id=<1@mx.test>\n" ACTIVE("A00001")
+	SENT("lmtp", "A00001", "u1", "250 Saved") REMOVED("A00001"),
+	"known 1\ndelivered 1\nA00001: logged u1=delivered/0 +1\n",
+	CAUSAL},
+    {"a probe is no mail",
+	"L cleanup 8 A00001: message-id=<1@mx.test>\n" ACTIVE("A00001")
+	TO("smtp", "A00001", "u1", "relay=r, delay=1, dsn=2.1.5,"
+	    " status=deliverable (250 Ok)")
+	REMOVED("A00001"),
+	"known 0\nopen 0\n", CAUSAL},
+    {"what seemed aborted is delivered",
+	"M!6 a A00001 u1\n" IN("A00001") ACTIVE("A00001")
+	"D - A00001 u1=250\n" SENT("lmtp", "A00001", "u1", "250 Saved")
+	REMOVED("A00001"),
+	"known 1\ndelivered 1\n"
+	"A00001: aborted u1=delivered/1 queue_id +1\n", CAUSAL},
+    {"a corrupt queue file",
+	"M a A00001 u1\n" IN("A00001") ACTIVE("A00001")
+	"L qmgr 9 warning: saving corrupt file \"A00001\" from queue"
+	" \"active\" to queue \"corrupt\"\n",
+	"lost 1\nA00001: accepted u1=lost(corrupt)/0 +0\n", CAUSAL},
+    {"a log that begins in the middle",
+	SENT("lmtp", "A00001", "u1", "250 Saved") REMOVED("A00001")
+	REMOVED("B00001") TICK,
+	"known 1\ndelivered 1\nA00001: logged u1=delivered/0 +1\n",
+	CAUSAL},
+    {"the log says delivered, the hook was not asked",
+	"M a A00001 u1\n" IN("A00001") ACTIVE("A00001")
+	SENT("lmtp", "A00001", "u1", "250 Saved") REMOVED("A00001"),
+	"delivered 1\nA00001: accepted u1=delivered/0 +1\n", CAUSAL},
+};
+/* clang-format on */
+
+static void
+assert_lines(const struct scenario *scenario, const char *dump)
+{
+	char *lines = strdup(scenario->lines), *rest = NULL;
+
+	for (char *line = strtok_r(lines, "\n", &rest); line != NULL;
+	     line = strtok_r(NULL, "\n", &rest))
+		if (strstr(dump, line) == NULL)
+			fail_msg(
+			    "%s: no \"%s\" in\n%s", scenario->name, line, dump);
+	free(lines);
+}
+
+static void
+read_scenario(struct script *script, const struct scenario *scenario)
+{
+	struct buffer text = {.data = NULL};
+
+	buffer_append_format(&text, "I 50\n%s", scenario->script);
+	buffer_append(&text, "", 1);
+	script_read(script, (const char *)text.data);
+	buffer_free(&text);
+}
+
+/* Small, and the same everywhere. */
+static uint32_t
+random_below(uint32_t *state, uint32_t limit)
+{
+	*state = *state * 1664525 + 1013904223;
+	return (*state >> 8) % limit;
+}
+
+/* The next step of a source; NULL: none is left. */
+static const struct step *
+next_step(const struct world *world, const struct script *script, int journal)
+{
+	for (size_t i = 0; i < script->count; i++)
+		if (script->steps[i].journal == journal &&
+		    !world_is_past(world, &script->steps[i]))
+			return &script->steps[i];
+	return NULL;
+}
+
+/* On one host what another source had before is read before. */
+static bool
+comes_too_early(const struct world *world, const struct script *script,
+    const struct step *step)
+{
+	for (const struct step *other = script->steps; other < step; other++)
+		if (other->journal < step->journal && step->journal != LMTP &&
+		    !world_is_past(world, other))
+			return true;
+		else if (step->journal == LMTP && other->journal != LMTP &&
+			 !world_is_past(world, other))
+			return true;
+	return false;
+}
+
+static const struct step *
+choose_step(const struct world *world, const struct script *script,
+    enum order order, uint32_t *seed)
+{
+	int first = (int)random_below(seed, JOURNALS);
+	const struct step *step;
+
+	for (int i = 0; i < JOURNALS; i++) {
+		step = next_step(world, script, (first + i) % JOURNALS);
+		if (step != NULL && (order == ANY_ORDER ||
+					!comes_too_early(world, script, step)))
+			return step;
+	}
+	return NULL;
+}
+
+/* Reads on in random turns. Returns false when it was killed. */
+static bool
+read_on(struct world *world, const struct script *script, enum order order,
+    uint32_t *seed)
+{
+	const struct step *step;
+
+	while ((step = choose_step(world, script, order, seed)) != NULL) {
+		world_apply(world, step);
+		if (random_below(seed, 4) == 0)
+			world_commit(world);
+		if (random_below(seed, 15) == 0)
+			return false;
+	}
+	return true;
+}
+
+static void
+read_again(struct world *world)
+{
+	store_rollback(world->store);
+	world_close(world);
+	world_open(world);
+}
+
+static char *
+dump_interleaved(const struct script *script, enum order order, uint32_t seed)
+{
+	struct world world;
+	char *dump;
+
+	world_begin_reading(&world, true);
+	while (!read_on(&world, script, order, &seed))
+		read_again(&world);
+	world_expire(&world);
+	world_commit(&world);
+	dump = log_dump(&world, script);
+	world_end(&world);
+	return dump;
+}
+
+static char *
+dump_in_order(const struct script *script, int64_t precision_ns)
+{
+	struct world world;
+	char *dump;
+
+	world_begin_reading(&world, true);
+	world.precision_ns = precision_ns;
+	for (size_t i = 0; i < script->count; i++)
+		world_apply(&world, &script->steps[i]);
+	world_expire(&world);
+	world_commit(&world);
+	dump = log_dump(&world, script);
+	world_end(&world);
+	return dump;
+}
+
+static void
+each_scenario_comes_out_as_it_should(void **state)
+{
+	static struct script script;
+
+	for (size_t i = 0; i < COUNT(scenarios); i++) {
+		char *dump;
+
+		read_scenario(&script, &scenarios[i]);
+		dump = dump_in_order(&script, 0);
+		assert_lines(&scenarios[i], dump);
+		free(dump);
+		dump = dump_in_order(&script, SECOND_NS);
+		assert_lines(&scenarios[i], dump);
+		free(dump);
+		script_free(&script);
+	}
+}
+
+static void
+however_it_is_read_the_end_is_the_same(void **state)
+{
+	static struct script script;
+
+	for (size_t i = 0; i < COUNT(scenarios); i++) {
+		char *wanted;
+
+		read_scenario(&script, &scenarios[i]);
+		wanted = dump_in_order(&script, 0);
+		for (uint32_t seed = 0; seed < INTERLEAVINGS; seed++) {
+			char *got = dump_interleaved(
+			    &script, scenarios[i].order, seed);
+
+			if (strcmp(got, wanted) != 0)
+				fail_msg("%s, %u:\n%s\ninstead of\n%s",
+				    scenarios[i].name, seed, got, wanted);
+			free(got);
+		}
+		free(wanted);
+		script_free(&script);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(each_scenario_comes_out_as_it_should),
+	    cmocka_unit_test(however_it_is_read_the_end_is_the_same),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
