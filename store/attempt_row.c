@@ -6,6 +6,9 @@
  * In the order of the blob: the time in microseconds after what the message's
  * row number tells, the members that are not as usual, then DSN and text as a
  * reply, of which only what is its own takes room.
+ *
+ * Mostly the hook saw the same reply. Then the bytes that would be written are
+ * in the leg already, and where they are is written instead.
  */
 #include "store/attempt_row.h"
 
@@ -25,17 +28,28 @@
 #define NS_PER_US 1000
 #define CODE_DIGITS 3
 
+/* What refers to the leg takes about as much. */
+#define OWN_REPLY_BYTES_MAX 6
+
+struct packed_attempt {
+	struct attempt_record line;
+	/* How many rows after the message's the leg is that has the reply; 0:
+	 * the reply itself follows. */
+	uint64_t leg;
+};
+
 #define FIELD(kind, member)                                                    \
 	{                                                                      \
-		kind, offsetof(struct attempt_record, member), 0               \
+		kind, offsetof(struct packed_attempt, member), 0               \
 	}
 
 static const struct packed_field fields[] = {
-    FIELD(FIELD_TEXT, agent),
-    FIELD(FIELD_TEXT, status),
-    FIELD(FIELD_HOST, relay),
-    FIELD(FIELD_UINT32, recipient),
-    FIELD(FIELD_STRING, queue_id),
+    FIELD(FIELD_TEXT, line.agent),
+    FIELD(FIELD_TEXT, line.status),
+    FIELD(FIELD_HOST, line.relay),
+    FIELD(FIELD_UINT32, line.recipient),
+    FIELD(FIELD_STRING, line.queue_id),
+    FIELD(FIELD_UINT64, leg),
 };
 
 static const struct packed_table table = {
@@ -112,24 +126,75 @@ is_own_queue_id(
 	return same;
 }
 
+/* Where in a leg's blob `bytes` are. Returns 1 with *offset_r, or 0. */
+static int
+find_in_leg(struct day_tables *tables, int64_t leg_row,
+    const struct buffer *bytes, size_t *offset_r)
+{
+	struct statement *read =
+	    database_statement(tables->database, SQL_LEG_PACKED);
+	const unsigned char *packed, *place = NULL;
+	size_t size;
+
+	bind_integer(read, leg_row);
+	if (statement_step(read) == 1) {
+		packed = column_bytes(read, 0, &size);
+		if (size > 0)
+			place = memmem(packed, size, bytes->data, bytes->size);
+		if (place != NULL)
+			*offset_r = (size_t)(place - packed);
+	}
+	statement_end(read);
+	return place != NULL;
+}
+
+/* Whether the leg that decided the recipient has the reply. */
+static bool
+is_reply_in_leg(struct day_tables *tables, int64_t leg_row,
+    const struct delivery_reply *reply, const char *address, size_t *offset_r)
+{
+	struct buffer bytes = {0};
+	struct packed_writer writer = {.out = &bytes};
+	struct delivery_reply hooks = *reply;
+	bool found = false;
+
+	if (!(reply->code & 1))
+		return false;
+	hooks.code >>= 1;
+	reply_row_put(&writer, tables, &hooks, address);
+	if (bytes.size > OWN_REPLY_BYTES_MAX && !bytes.failed)
+		found = find_in_leg(tables, leg_row, &bytes, offset_r);
+	buffer_free(&bytes);
+	return found;
+}
+
 static void
 pack(struct day_tables *tables, int64_t message_row,
-    const struct attempt_record *attempt, struct arena *scratch,
+    const struct attempt_record *line, struct arena *scratch,
     struct buffer *out)
 {
+	const struct recipient_place place = {message_row, line->recipient};
+	const struct delivery_reply reply = take_apart(line);
 	struct packed_writer writer = {.out = out};
-	struct attempt_record own = *attempt;
-	const struct delivery_reply reply = take_apart(attempt);
+	struct packed_attempt own = {.line = *line};
+	int64_t leg_row;
+	size_t offset = 0;
+	const char *address =
+	    recipient_row_brief(tables, &place, scratch, &leg_row);
 
-	if (own.queue_id != NULL &&
-	    is_own_queue_id(tables, message_row, own.queue_id))
-		own.queue_id = NULL;
-	packed_put_signed(&writer,
-	    own.wall_ns / NS_PER_US - row_ns(tables, message_row) / NS_PER_US);
+	if (line->queue_id != NULL &&
+	    is_own_queue_id(tables, message_row, line->queue_id))
+		own.line.queue_id = NULL;
+	if (leg_row > message_row &&
+	    is_reply_in_leg(tables, leg_row, &reply, address, &offset))
+		own.leg = (uint64_t)(leg_row - message_row);
+	packed_put_signed(&writer, line->wall_ns / NS_PER_US -
+				       row_ns(tables, message_row) / NS_PER_US);
 	packed_put_fields(&writer, tables, &table, &own);
-	reply_row_put(&writer, tables, &reply,
-	    recipient_row_address(
-		tables, message_row, attempt->recipient, scratch));
+	if (own.leg != 0)
+		packed_put_unsigned(&writer, offset);
+	else
+		reply_row_put(&writer, tables, &reply, address);
 }
 
 /* The key of the next one; 0 when there can be no more. */
@@ -167,27 +232,64 @@ attempt_row_add(struct day_tables *tables, int64_t message_row,
 	return 0;
 }
 
+struct leg_reply {
+	int64_t leg_row;
+	const char *address; /* whom it is about */
+};
+
+/* The reply that find_in_leg() found. */
+static void
+get_from_leg(struct packed_reader *reader, struct day_tables *tables,
+    const struct leg_reply *place, struct arena *arena,
+    struct delivery_reply *reply)
+{
+	struct statement *read =
+	    database_statement(tables->database, SQL_LEG_PACKED);
+	uint64_t offset = packed_unsigned(reader);
+	struct packed_reader leg = {.failed = true};
+
+	bind_integer(read, place->leg_row);
+	if (statement_step(read) == 1) {
+		leg.data = column_bytes(read, 0, &leg.size);
+		leg.failed = offset >= leg.size;
+	}
+	if (!leg.failed) {
+		leg.data += offset;
+		leg.size -= offset;
+		reply_row_get(&leg, tables, place->address, arena, reply);
+		reply->code = reply->code << 1 | 1;
+	}
+	reader->failed |= leg.failed;
+	statement_end(read);
+}
+
 static void
 unpack(struct day_tables *tables, const struct attempt_owner *owner,
     struct packed_reader *reader, struct arena *arena,
-    struct attempt_record *attempt)
+    struct attempt_record *line)
 {
+	struct packed_attempt packed = {.leg = 0};
 	struct delivery_reply reply = {0};
-	const char *address = NULL;
+	struct leg_reply place = {0};
 
-	attempt->wall_ns =
+	packed.line.wall_ns =
 	    (int64_t)((uint64_t)row_ns(tables, owner->row) +
 		      (uint64_t)packed_signed(reader) * NS_PER_US);
-	packed_get_fields(reader, tables, &table, arena, attempt);
-	if (attempt->queue_id == NULL)
-		attempt->queue_id = owner->queue_id;
-	if (attempt->recipient < owner->recipient_count)
-		address = owner->recipients[attempt->recipient].address;
+	packed_get_fields(reader, tables, &table, arena, &packed);
+	*line = packed.line;
+	if (line->queue_id == NULL)
+		line->queue_id = owner->queue_id;
+	if (line->recipient < owner->recipient_count)
+		place.address = owner->recipients[line->recipient].address;
 	else
 		reader->failed = true;
-	reply_row_get(reader, tables, address, arena, &reply);
-	attempt->dsn = reply.enhanced;
-	attempt->text = put_together(&reply, arena);
+	place.leg_row = (int64_t)((uint64_t)owner->row + packed.leg);
+	if (packed.leg != 0)
+		get_from_leg(reader, tables, &place, arena, &reply);
+	else
+		reply_row_get(reader, tables, place.address, arena, &reply);
+	line->dsn = reply.enhanced;
+	line->text = put_together(&reply, arena);
 	if (reader->failed)
 		database_damaged(tables->database, "attempt");
 }

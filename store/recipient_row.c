@@ -122,16 +122,23 @@ recipient_row_add(struct day_tables *tables,
 }
 
 const char *
-recipient_row_address(struct day_tables *tables, int64_t message_row,
-    uint32_t number, struct arena *arena)
+recipient_row_brief(struct day_tables *tables,
+    const struct recipient_place *place, struct arena *arena,
+    int64_t *leg_row_r)
 {
 	struct statement *read =
-	    database_statement(tables->database, SQL_RECIPIENT_ADDRESS);
+	    database_statement(tables->database, SQL_RECIPIENT_BRIEF);
 	int64_t address = 0;
 
-	bind_integer(read, day_recipient_key(message_row, number));
-	if (statement_step(read) == 1)
+	*leg_row_r = 0;
+	bind_integer(
+	    read, day_recipient_key(place->message_row, place->number));
+	if (statement_step(read) == 1) {
 		address = column_integer(read, 0);
+		if (column_integer(read, 2) != POSITION_NONE)
+			*leg_row_r =
+			    place->message_row + column_integer(read, 1);
+	}
 	statement_end(read);
 	return intern_read(tables->intern, INTERN_ADDRESS, address, arena);
 }

@@ -37,12 +37,19 @@ struct recipient_owner {
 	struct stamp mail_at;
 };
 
+struct recipient_place {
+	int64_t message_row;
+	uint32_t number;
+};
+
 void recipient_row_add(struct day_tables *tables,
     const struct recipient_owner *owner, const struct recipient_row *recipient);
 
-/* The address of a recipient, in `arena`; NULL: no such recipient. */
-const char *recipient_row_address(struct day_tables *tables,
-    int64_t message_row, uint32_t number, struct arena *arena);
+/* The address of a recipient, in `arena`, and the leg that decided it so far
+ * (0: none). NULL: no such recipient. */
+const char *recipient_row_brief(struct day_tables *tables,
+    const struct recipient_place *place, struct arena *arena,
+    int64_t *leg_row_r);
 
 /* The leg that decided a recipient so far; 0: none, or no such recipient. */
 int64_t recipient_row_leg(

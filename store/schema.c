@@ -225,7 +225,8 @@ const char *const day_sql[DAY_STATEMENTS] = {
 	" ORDER BY recipient.key",
     [SQL_RECIPIENTS_OPEN] =
 	"SELECT key FROM recipient WHERE state IN (0, 5, 6) ORDER BY key",
-    [SQL_RECIPIENT_ADDRESS] = "SELECT address FROM recipient WHERE key = ?",
+    [SQL_RECIPIENT_BRIEF] =
+	"SELECT address, leg, position FROM recipient WHERE key = ?",
     [SQL_ORIGINAL_WRITE] = "REPLACE INTO original VALUES(?, ?)",
     [SQL_ATTEMPT_LAST] = "SELECT key FROM attempt WHERE key >= ? AND key < ?"
 			 " ORDER BY key DESC LIMIT 1",
@@ -241,6 +242,8 @@ const char *const day_sql[DAY_STATEMENTS] = {
 		       " AND message IS NULL",
     [SQL_LEG_PART_ADD] =
 	"INSERT INTO leg_part VALUES(?, ?, ?)" ADD_WITHOUT_CONFLICT,
+    [SQL_LEG_PACKED] =
+	"SELECT packed FROM leg WHERE row = ? AND length(packed) <= 65536",
     [SQL_LEG_PARTS_READ] =
 	"SELECT part, packed FROM leg_part WHERE leg = ? ORDER BY part",
     [SQL_UNDECIDED_ADD] =

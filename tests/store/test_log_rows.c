@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What Postfix's log adds to messages: evidence and reasons, attempts, original
+ * What Postfix's log adds to messages: evidence and reasons, original
  * addresses, further queue ids, messages that only the log knows.
  */
 #include "tests/store/store_fixture.h"
@@ -134,107 +134,6 @@ nobody_is_changed_who_is_not_there(void **state)
 	    store_change_message(&key, &said, &fixture->reason), -1);
 	assert_int_equal(
 	    store_change_recipient(&key, &to, &fixture->reason), -1);
-}
-
-/* Of message 2: user14@example2.org, user15@example3.org, user16@example4.org.
- */
-static const struct attempt_record attempts[] = {
-    {.agent = "lmtp",
-	.relay = "host.example[192.0.2.1]:24",
-	.dsn = "2.0.0",
-	.status = "sent",
-	.text = "250 2.0.0 <user14@example2.org> KqcXBmR1/0 Saved"},
-    {.agent = "smtp",
-	.recipient = 1,
-	.relay = "none",
-	.dsn = "4.4.1",
-	.status = "deferred",
-	.text =
-	    "connect to mx.example.net[2001:db8::1]:25: Connection refused"},
-    {.agent = "smtp",
-	.recipient = 2,
-	.relay = "mx.example.net[192.0.2.9]:25",
-	.dsn = "5.1.1",
-	.status = "bounced",
-	.text = "host mx.example.net[192.0.2.9] said: 550 5.1.1 <user16@"
-		"example4.org>: no such user (in reply to RCPT TO command)"},
-    /* The reply's code and the line's DSN differ, or end early. */
-    {.agent = "smtp", .dsn = "5.0.0", .status = "sent", .text = "250 2.0.0 Ok"},
-    {.agent = "smtp", .dsn = "2.0.0", .status = "sent", .text = "250 2.0.0"},
-    {.agent = "smtp", .dsn = "2.0.0", .status = "sent", .text = "250 2.0.0 "},
-    {.agent = "smtp", .dsn = "2.0.0", .status = "sent", .text = "250 "},
-    {.agent = "smtp", .dsn = "2.0.0", .status = "sent", .text = "250"},
-    {.agent = "smtp", .status = "sent", .text = "250 2.0.0 no DSN"},
-    {.agent = "smtp", .dsn = "", .status = "sent", .text = "550  two"},
-    {.agent = "smtp", .text = "199 no code"},
-    {.agent = "smtp", .text = "2500 no code either"},
-    {.agent = "pipe", .status = "sent", .text = "delivered via filter service"},
-    /* Another queue id; nothing; any bytes, those that mark words included. */
-    {.queue_id = "OTHER", .agent = "local", .text = ""},
-    {.recipient = 2},
-    {.agent = "\xff\xfe",
-	.relay = "\x01\x02",
-	.dsn = "\x03",
-	.status = "caf\xc3\xa9",
-	.text = "250 \x01\x02\x03\x04 \xe9 <user14@example2.org>"},
-    {.agent = "x", .text = "250 2.0.0 \x01 \x7f", .dsn = "2.0.0"},
-};
-
-static void
-assert_text(size_t row, const char *got, const char *wanted)
-{
-	if (wanted == NULL)
-		assert_row(row, got == NULL);
-	else
-		assert_row_string(row, got != NULL ? got : "(null)", wanted);
-}
-
-/* In the order they were added, whatever their times. */
-static void
-attempts_come_back_in_their_order(void **state)
-{
-	static const int64_t times[] = {
-	    50000000, 0, -3600 * SECOND_NS, 5 * DAY_NS + 1000};
-	struct fixture *fixture = *state;
-	struct fixture_message message;
-	const struct message_record *record;
-	struct message_key key = add_message(fixture, 2, &message);
-	struct attempt_record added;
-
-	for (size_t i = 0; i < COUNT(attempts); i++) {
-		added = attempts[i];
-		added.wall_ns = fixture_message_ns(2) / 1000 * 1000 +
-				times[i % COUNT(times)];
-		if (i % 2 == 0 && added.queue_id == NULL)
-			added.queue_id = message.queue_id;
-		assert_int_equal(
-		    store_add_attempt(&key, &added, &fixture->reason), 0);
-		if (i == 5)
-			fixture_must_commit(fixture, 1);
-	}
-	/* A neighbour's are its own. */
-	key = add_message(fixture, 3, &message);
-	assert_int_equal(store_add_attempt(&key, &attempts[0], NULL), 0);
-	fixture_must_commit(fixture, 2);
-	fixture_fill_message(&message, 2);
-	record = fixture_find_one(fixture, message.queue_id);
-	assert_int_equal(record->attempt_count, COUNT(attempts));
-	for (size_t i = 0; i < COUNT(attempts); i++) {
-		const struct attempt_record *got = &record->attempts[i];
-
-		assert_row(
-		    i, got->wall_ns == fixture_message_ns(2) / 1000 * 1000 +
-					   times[i % COUNT(times)]);
-		assert_row(i, got->recipient == attempts[i].recipient);
-		assert_row_string(i, got->queue_id,
-		    attempts[i].queue_id != NULL ? attempts[i].queue_id
-						 : message.queue_id);
-		assert_text(i, got->agent, attempts[i].agent);
-		assert_text(i, got->relay, attempts[i].relay);
-		assert_text(i, got->dsn, attempts[i].dsn);
-		assert_text(i, got->status, attempts[i].status);
-		assert_text(i, got->text, attempts[i].text);
-	}
 }
 
 static void
@@ -493,11 +392,16 @@ the_timeline_tells_what_the_log_said(void **state)
 	struct fixture *fixture = *state;
 	struct fixture_message message;
 	struct message_key key = add_message(fixture, 2, &message);
-	struct attempt_record attempt = attempts[1];
+	const struct attempt_record attempt = {.wall_ns = NOW_NS,
+	    .recipient = 1,
+	    .agent = "smtp",
+	    .relay = "none",
+	    .dsn = "4.4.1",
+	    .status = "deferred",
+	    .text = "connect to mx.example.net[192.0.2.1]:25: refused"};
 	const struct message_record *record;
 	char *json;
 
-	attempt.wall_ns = NOW_NS;
 	assert_int_equal(store_change_message(&key, &said, NULL), 0);
 	assert_int_equal(store_add_attempt(&key, &attempt, NULL), 0);
 	claim(fixture, &key, INSTANCE, "AGAIN", NOW_NS);
@@ -524,7 +428,6 @@ main(void)
 	    TEST(evidence_and_reasons_come_back),
 	    TEST(an_original_address_is_kept_until_another_is_said),
 	    TEST(nobody_is_changed_who_is_not_there),
-	    TEST(attempts_come_back_in_their_order),
 	    TEST(a_further_queue_id_finds_its_message),
 	    TEST(who_claimed_a_queue_id_last_has_it),
 	    TEST(an_older_message_may_claim_later),
