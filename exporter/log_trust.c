@@ -25,10 +25,19 @@ struct interval {
 	int64_t from_ns, to_ns;
 };
 
-struct log_trust {
-	int64_t since_ns; /* 0: nothing was read yet */
-	int64_t line_ns;  /* the latest line */
+/* What is heard of an instance. */
+struct voice {
+	char *instance;
+	int64_t since_ns; /* the first line */
+	int64_t line_ns;  /* the latest one */
 	int64_t expected_ns;
+};
+
+struct log_trust {
+	struct voice *voices;
+	size_t voice_count;
+	int64_t line_ns; /* of anybody */
+	bool is_unseen;
 	int64_t paused_ns; /* 0: it is not */
 	uint8_t boot_id[CLOCK_BOOT_ID_BYTES];
 	struct interval *gaps; /* apart from each other, the oldest first */
@@ -48,9 +57,35 @@ log_trust_free(struct log_trust **trust)
 {
 	if (*trust == NULL)
 		return;
+	for (size_t i = 0; i < (*trust)->voice_count; i++)
+		free((*trust)->voices[i].instance);
+	free((*trust)->voices);
 	free((*trust)->gaps);
 	free(*trust);
 	*trust = NULL;
+}
+
+static struct voice *
+find_voice(const struct log_trust *trust, const char *instance)
+{
+	for (size_t i = 0; i < trust->voice_count; i++)
+		if (strcmp(trust->voices[i].instance, instance) == 0)
+			return &trust->voices[i];
+	return NULL;
+}
+
+static struct voice *
+add_voice(struct log_trust *trust, const char *instance, int64_t since_ns)
+{
+	struct voice *voice;
+
+	trust->voices = memory_resize(
+	    trust->voices, trust->voice_count + 1, sizeof(*trust->voices));
+	voice = &trust->voices[trust->voice_count++];
+	*voice = (struct voice){
+	    .instance = memory_string(instance), .since_ns = since_ns};
+	trust->changed = true;
+	return voice;
 }
 
 static void
@@ -100,13 +135,22 @@ log_trust_gap(struct log_trust *trust, int64_t from_ns, int64_t to_ns)
 	trust->changed = true;
 }
 
-void
-log_trust_line(struct log_trust *trust, int64_t wall_ns)
+static void
+hear(struct log_trust *trust, const char *instance, int64_t wall_ns)
 {
-	if (trust->since_ns == 0) {
-		trust->since_ns = wall_ns;
-		trust->changed = true;
-	}
+	struct voice *voice = find_voice(trust, instance);
+
+	if (voice == NULL)
+		voice = add_voice(trust, instance, wall_ns);
+	if (wall_ns > voice->line_ns)
+		voice->line_ns = wall_ns;
+}
+
+void
+log_trust_line(struct log_trust *trust, const char *instance, int64_t wall_ns)
+{
+	if (instance != NULL)
+		hear(trust, instance, wall_ns);
 	if (trust->paused_ns != 0 && wall_ns >= trust->paused_ns) {
 		log_trust_gap(trust, trust->paused_ns, wall_ns);
 		trust->paused_ns = 0;
@@ -114,6 +158,12 @@ log_trust_line(struct log_trust *trust, int64_t wall_ns)
 	}
 	if (wall_ns > trust->line_ns)
 		trust->line_ns = wall_ns;
+}
+
+void
+log_trust_see(struct log_trust *trust, bool is_seen)
+{
+	trust->is_unseen = !is_seen;
 }
 
 /* A pause that was read before has its gap already. */
@@ -127,10 +177,12 @@ log_trust_pause(struct log_trust *trust, int64_t from_ns)
 }
 
 void
-log_trust_expect(struct log_trust *trust, int64_t wall_ns)
+log_trust_expect(struct log_trust *trust, const char *instance, int64_t wall_ns)
 {
-	if (wall_ns > trust->expected_ns)
-		trust->expected_ns = wall_ns;
+	struct voice *voice = find_voice(trust, instance);
+
+	if (voice != NULL && wall_ns > voice->expected_ns)
+		voice->expected_ns = wall_ns;
 }
 
 void
@@ -145,20 +197,37 @@ log_trust_boot(struct log_trust *trust,
 	trust->changed = true;
 }
 
-bool
-log_trust_is_alive(const struct log_trust *trust, int64_t now_ns)
+static bool
+is_readable(const struct log_trust *trust)
 {
-	if (trust->since_ns == 0 || trust->paused_ns != 0)
-		return false;
-	return trust->expected_ns <= trust->line_ns + LATENESS_NS ||
-	       trust->expected_ns + LATENESS_NS >= now_ns;
+	return !trust->is_unseen && trust->paused_ns == 0;
+}
+
+static bool
+is_speaking(const struct voice *voice, int64_t now_ns)
+{
+	return voice->expected_ns <= voice->line_ns + LATENESS_NS ||
+	       voice->expected_ns + LATENESS_NS >= now_ns;
 }
 
 bool
-log_trust_covers(const struct log_trust *trust, int64_t from_ns, int64_t now_ns)
+log_trust_is_alive(const struct log_trust *trust, int64_t now_ns)
 {
-	if (!log_trust_is_alive(trust, now_ns) ||
-	    from_ns + PRECISION_NS < trust->since_ns)
+	for (size_t i = 0; i < trust->voice_count; i++)
+		if (!is_speaking(&trust->voices[i], now_ns))
+			return false;
+	return is_readable(trust) && trust->voice_count > 0;
+}
+
+bool
+log_trust_covers(const struct log_trust *trust, const char *instance,
+    int64_t from_ns, int64_t now_ns)
+{
+	const struct voice *voice = find_voice(trust, instance);
+
+	if (voice == NULL || !is_readable(trust) ||
+	    !is_speaking(voice, now_ns) ||
+	    from_ns + PRECISION_NS < voice->since_ns)
 		return false;
 	for (size_t i = trust->count; i-- > 0;)
 		if (trust->gaps[i].to_ns + PRECISION_NS >= from_ns)
@@ -187,8 +256,11 @@ log_trust_forget(struct log_trust *trust, int64_t before_ns)
 void
 log_trust_write(struct log_trust *trust, struct buffer *out)
 {
-	buffer_append_format(out, "since %" PRId64 "\nline %" PRId64 "\n",
-	    trust->since_ns, trust->line_ns);
+	for (size_t i = 0; i < trust->voice_count; i++)
+		buffer_append_format(out, "voice %" PRId64 " %" PRId64 " %s\n",
+		    trust->voices[i].since_ns, trust->voices[i].line_ns,
+		    trust->voices[i].instance);
+	buffer_append_format(out, "line %" PRId64 "\n", trust->line_ns);
 	if (trust->paused_ns != 0)
 		buffer_append_format(
 		    out, "paused %" PRId64 "\n", trust->paused_ns);
@@ -218,17 +290,30 @@ read_boot(struct log_trust *trust, const char *line)
 }
 
 static void
+read_voice(struct log_trust *trust, const char *line)
+{
+	int64_t since_ns, line_ns;
+	int name = 0;
+
+	if (sscanf(line, "voice %" SCNd64 " %" SCNd64 " %n", &since_ns,
+		&line_ns, &name) == 2 &&
+	    name > 0 && line[name] != '\0')
+		add_voice(trust, line + name, since_ns)->line_ns = line_ns;
+}
+
+static void
 read_line(struct log_trust *trust, const char *line)
 {
 	struct interval gap;
 
 	if (strncmp(line, "boot ", 5) == 0)
 		read_boot(trust, line);
+	else if (strncmp(line, "voice ", 6) == 0)
+		read_voice(trust, line);
 	else if (sscanf(line, "gap %" SCNd64 " %" SCNd64, &gap.from_ns,
 		     &gap.to_ns) == 2)
 		log_trust_gap(trust, gap.from_ns, gap.to_ns);
-	else if (sscanf(line, "since %" SCNd64, &trust->since_ns) != 1 &&
-		 sscanf(line, "line %" SCNd64, &trust->line_ns) != 1)
+	else if (sscanf(line, "line %" SCNd64, &trust->line_ns) != 1)
 		sscanf(line, "paused %" SCNd64, &trust->paused_ns);
 }
 

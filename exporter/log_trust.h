@@ -23,8 +23,12 @@ struct log_trust;
 struct log_trust *log_trust_new(void);
 void log_trust_free(struct log_trust **trust);
 
-/* A line written at `wall_ns` was read. */
-void log_trust_line(struct log_trust *trust, int64_t wall_ns);
+/* A line of `instance`, written at `wall_ns`, was read. NULL: of nobody. */
+void log_trust_line(
+    struct log_trust *trust, const char *instance, int64_t wall_ns);
+
+/* Whether what is logged now can be read at all. True at first. */
+void log_trust_see(struct log_trust *trust, bool is_seen);
 
 /* What was logged in between cannot be read. */
 void log_trust_gap(struct log_trust *trust, int64_t from_ns, int64_t to_ns);
@@ -32,8 +36,9 @@ void log_trust_gap(struct log_trust *trust, int64_t from_ns, int64_t to_ns);
 /* Nothing is logged from then until the next line. */
 void log_trust_pause(struct log_trust *trust, int64_t from_ns);
 
-/* Mail was accepted at `wall_ns`, which the log tells of a moment later. */
-void log_trust_expect(struct log_trust *trust, int64_t wall_ns);
+/* Mail was accepted at `wall_ns`, of which `instance` logs in a moment. */
+void log_trust_expect(
+    struct log_trust *trust, const char *instance, int64_t wall_ns);
 
 /* The system runs since `boot_wall_ns` under this boot id. When it is not the
  * one that was kept, the end of the log before may not have reached the disk.
@@ -41,13 +46,13 @@ void log_trust_expect(struct log_trust *trust, int64_t wall_ns);
 void log_trust_boot(struct log_trust *trust,
     const uint8_t boot_id[CLOCK_BOOT_ID_BYTES], int64_t boot_wall_ns);
 
-/* Whether the log tells now, at `now_ns`. */
+/* Whether the log tells of now, `now_ns`: of every instance that it told of. */
 bool log_trust_is_alive(const struct log_trust *trust, int64_t now_ns);
 
-/* Whether nothing is missing between then and now. The log must have been read
- * to its end. */
-bool log_trust_covers(
-    const struct log_trust *trust, int64_t from_ns, int64_t now_ns);
+/* Whether of `instance` nothing is missing between then and now. The log must
+ * have been read to its end. */
+bool log_trust_covers(const struct log_trust *trust, const char *instance,
+    int64_t from_ns, int64_t now_ns);
 
 /* Whether what has to be kept differs from what was written last: at once for
  * gaps, after a minute for the rest. */

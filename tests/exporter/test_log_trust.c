@@ -7,6 +7,7 @@
 #include "base/buffer.h"
 #include "tests/lib/unit.h"
 
+#define MX "mx.example.org"
 #define SECOND CLOCK_NS_PER_SECOND
 /* A second of the test's day. */
 #define AT(seconds) ((INT64_C(1800000000) + (seconds)) * SECOND)
@@ -16,7 +17,7 @@ setup(void **state)
 {
 	struct log_trust *trust = log_trust_new();
 
-	log_trust_line(trust, AT(100));
+	log_trust_line(trust, MX, AT(100));
 	*state = trust;
 	return 0;
 }
@@ -36,26 +37,26 @@ a_log_that_was_never_read_covers_nothing(void **state)
 	struct log_trust *trust = log_trust_new();
 
 	assert_false(log_trust_is_alive(trust, AT(100)));
-	assert_false(log_trust_covers(trust, AT(99), AT(100)));
+	assert_false(log_trust_covers(trust, MX, AT(99), AT(100)));
 	log_trust_free(&trust);
 }
 
 static void
 the_time_before_its_first_line_is_not_covered(void **state)
 {
-	assert_false(log_trust_covers(*state, AT(90), AT(200)));
-	assert_true(log_trust_covers(*state, AT(99), AT(200)));
-	assert_true(log_trust_covers(*state, AT(150), AT(200)));
+	assert_false(log_trust_covers(*state, MX, AT(90), AT(200)));
+	assert_true(log_trust_covers(*state, MX, AT(99), AT(200)));
+	assert_true(log_trust_covers(*state, MX, AT(150), AT(200)));
 }
 
 static void
 a_gap_is_not_covered_and_what_began_later_is(void **state)
 {
 	log_trust_gap(*state, AT(200), AT(210));
-	assert_false(log_trust_covers(*state, AT(150), AT(300)));
-	assert_false(log_trust_covers(*state, AT(205), AT(300)));
-	assert_false(log_trust_covers(*state, AT(211), AT(300)));
-	assert_true(log_trust_covers(*state, AT(220), AT(300)));
+	assert_false(log_trust_covers(*state, MX, AT(150), AT(300)));
+	assert_false(log_trust_covers(*state, MX, AT(205), AT(300)));
+	assert_false(log_trust_covers(*state, MX, AT(211), AT(300)));
+	assert_true(log_trust_covers(*state, MX, AT(220), AT(300)));
 }
 
 static void
@@ -63,36 +64,59 @@ a_pause_lasts_until_the_next_line(void **state)
 {
 	log_trust_pause(*state, AT(200));
 	assert_false(log_trust_is_alive(*state, AT(210)));
-	assert_false(log_trust_covers(*state, AT(205), AT(210)));
-	log_trust_line(*state, AT(220));
+	assert_false(log_trust_covers(*state, MX, AT(205), AT(210)));
+	log_trust_line(*state, MX, AT(220));
 	assert_true(log_trust_is_alive(*state, AT(230)));
-	assert_false(log_trust_covers(*state, AT(205), AT(230)));
-	assert_true(log_trust_covers(*state, AT(225), AT(230)));
+	assert_false(log_trust_covers(*state, MX, AT(205), AT(230)));
+	assert_true(log_trust_covers(*state, MX, AT(225), AT(230)));
 }
 
 static void
 a_pause_that_is_read_again_stays_what_it_was(void **state)
 {
 	log_trust_pause(*state, AT(200));
-	log_trust_line(*state, AT(220));
-	log_trust_line(*state, AT(300));
+	log_trust_line(*state, MX, AT(220));
+	log_trust_line(*state, MX, AT(300));
 	log_trust_pause(*state, AT(200));
 	assert_true(log_trust_is_alive(*state, AT(310)));
-	log_trust_line(*state, AT(220));
-	assert_true(log_trust_covers(*state, AT(225), AT(310)));
+	log_trust_line(*state, MX, AT(220));
+	assert_true(log_trust_covers(*state, MX, AT(225), AT(310)));
 }
 
 static void
 a_log_that_does_not_tell_of_mail_is_dead(void **state)
 {
-	log_trust_line(*state, AT(200));
-	log_trust_expect(*state, AT(220));
-	assert_true(log_trust_covers(*state, AT(150), AT(1000)));
-	log_trust_expect(*state, AT(300));
-	assert_true(log_trust_covers(*state, AT(150), AT(310)));
-	assert_false(log_trust_covers(*state, AT(150), AT(1000)));
-	log_trust_line(*state, AT(301));
-	assert_true(log_trust_covers(*state, AT(150), AT(1000)));
+	log_trust_line(*state, MX, AT(200));
+	log_trust_expect(*state, MX, AT(220));
+	assert_true(log_trust_covers(*state, MX, AT(150), AT(1000)));
+	log_trust_expect(*state, MX, AT(300));
+	assert_true(log_trust_covers(*state, MX, AT(150), AT(310)));
+	assert_false(log_trust_covers(*state, MX, AT(150), AT(1000)));
+	log_trust_line(*state, MX, AT(301));
+	assert_true(log_trust_covers(*state, MX, AT(150), AT(1000)));
+}
+
+static void
+each_instance_speaks_for_itself(void **state)
+{
+	log_trust_line(*state, "out", AT(200));
+	assert_false(log_trust_covers(*state, "other", AT(150), AT(300)));
+	assert_false(log_trust_covers(*state, "out", AT(150), AT(300)));
+	assert_true(log_trust_covers(*state, "out", AT(200), AT(300)));
+	log_trust_expect(*state, "out", AT(300));
+	log_trust_expect(*state, "other", AT(300));
+	assert_false(log_trust_covers(*state, "out", AT(200), AT(400)));
+	assert_true(log_trust_covers(*state, MX, AT(200), AT(400)));
+	assert_false(log_trust_is_alive(*state, AT(400)));
+}
+
+static void
+a_log_that_cannot_be_read_is_not_trusted(void **state)
+{
+	log_trust_see(*state, false);
+	assert_false(log_trust_covers(*state, MX, AT(150), AT(200)));
+	log_trust_see(*state, true);
+	assert_true(log_trust_covers(*state, MX, AT(150), AT(200)));
 }
 
 static void
@@ -103,12 +127,12 @@ another_boot_takes_what_was_not_on_disk(void **state)
 	struct log_trust *trust = log_trust_new();
 
 	log_trust_boot(trust, first, AT(0));
-	log_trust_line(trust, AT(10));
+	log_trust_line(trust, MX, AT(10));
 	log_trust_boot(trust, first, AT(0));
-	assert_true(log_trust_covers(trust, AT(10), AT(20)));
+	assert_true(log_trust_covers(trust, MX, AT(10), AT(20)));
 	log_trust_boot(trust, second, AT(50));
-	assert_false(log_trust_covers(trust, AT(10), AT(60)));
-	assert_true(log_trust_covers(trust, AT(55), AT(60)));
+	assert_false(log_trust_covers(trust, MX, AT(10), AT(60)));
+	assert_true(log_trust_covers(trust, MX, AT(55), AT(60)));
 	log_trust_free(&trust);
 }
 
@@ -149,7 +173,7 @@ gaps_that_touch_become_one(void **state)
 	assert_int_equal(gaps(*state), 1);
 	log_trust_gap(*state, AT(510), AT(505));
 	assert_int_equal(gaps(*state), 1);
-	assert_true(log_trust_covers(*state, AT(505), AT(600)));
+	assert_true(log_trust_covers(*state, MX, AT(505), AT(600)));
 }
 
 static void
@@ -158,8 +182,8 @@ their_number_is_bounded(void **state)
 	for (int i = 0; i < 2000; i++)
 		log_trust_gap(*state, AT(1000 + 10 * i), AT(1001 + 10 * i));
 	assert_true(gaps(*state) <= 500);
-	assert_false(log_trust_covers(*state, AT(20991), AT(30000)));
-	assert_true(log_trust_covers(*state, AT(20995), AT(30000)));
+	assert_false(log_trust_covers(*state, MX, AT(20991), AT(30000)));
+	assert_true(log_trust_covers(*state, MX, AT(20995), AT(30000)));
 	log_trust_forget(*state, AT(20000));
 	assert_true(gaps(*state) <= 101);
 }
@@ -183,12 +207,12 @@ what_is_kept_is_what_was(void **state)
 	log_trust_read(copy, text, strlen(text));
 	assert_false(log_trust_is_unsaved(copy));
 	assert_string_equal(written(copy), text);
-	log_trust_line(copy, AT(410));
+	log_trust_line(copy, MX, AT(410));
 	assert_true(log_trust_is_unsaved(copy));
 	written(copy);
-	log_trust_line(copy, AT(420));
+	log_trust_line(copy, MX, AT(420));
 	assert_false(log_trust_is_unsaved(copy));
-	log_trust_line(copy, AT(500));
+	log_trust_line(copy, MX, AT(500));
 	assert_true(log_trust_is_unsaved(copy));
 	log_trust_free(&copy);
 }
@@ -196,14 +220,14 @@ what_is_kept_is_what_was(void **state)
 static void
 what_is_no_note_is_not_trusted(void **state)
 {
-	static const char *const bad[] = {"", "x", "since", "since x\n",
-	    "boot 12", "boot 1", "boot ", "gap 1\n", "\n\n\n"};
+	static const char *const bad[] = {"", "x", "voice", "voice 1 2\n",
+	    "voice 1 2 \n", "boot 12", "boot 1", "boot ", "gap 1\n", "\n\n\n"};
 
 	for (size_t i = 0; i < COUNT(bad); i++) {
 		struct log_trust *trust = log_trust_new();
 
 		log_trust_read(trust, bad[i], strlen(bad[i]));
-		assert_false(log_trust_covers(trust, AT(100), AT(200)));
+		assert_false(log_trust_covers(trust, MX, AT(100), AT(200)));
 		log_trust_free(&trust);
 	}
 }
@@ -221,6 +245,8 @@ main(void)
 	    TEST(a_pause_lasts_until_the_next_line),
 	    TEST(a_pause_that_is_read_again_stays_what_it_was),
 	    TEST(a_log_that_does_not_tell_of_mail_is_dead),
+	    TEST(each_instance_speaks_for_itself),
+	    TEST(a_log_that_cannot_be_read_is_not_trusted),
 	    TEST(another_boot_takes_what_was_not_on_disk),
 	    TEST(gaps_that_touch_become_one),
 	    TEST(their_number_is_bounded),
