@@ -165,7 +165,8 @@ evidence_of_message(const struct subject *subject,
 		return 0;
 	if (change_message(subject, evidence, news->size_bytes, reason) != 0)
 		return -1;
-	tracked_set_evidence(subject->tracked, evidence);
+	tracked_set_evidence(
+	    subject->messages, subject->tracked, evidence);
 	for (size_t i = 0; i < message->recipient_count; i++)
 		if (evidence_of_recipient(
 			subject, (uint32_t)i, &nothing, reason) != 0)

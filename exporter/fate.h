@@ -43,10 +43,16 @@ enum message_evidence {
 	/* Queue look-up: in no queue directory, twice, minutes apart, and old
 	 * enough. */
 	MESSAGE_ABSENT = 1 << 13,
-	/* Queue look-up: there is a committed queue file. */
+	/* Queue look-up: there is, or was, a committed queue file. */
 	MESSAGE_IN_QUEUE = 1 << 14,
 	/* Operator: the queue was changed outside Postfix. */
 	MESSAGE_ACKNOWLEDGED = 1 << 15,
+	/* Queue look-up: it is in the hold queue, in the corrupt queue. */
+	MESSAGE_SEEN_HELD = 1 << 16,
+	MESSAGE_SEEN_CORRUPT = 1 << 17,
+	/* Queue look-up: when it was found absent, the log did not tell
+	 * everything of its time. */
+	MESSAGE_BLIND = 1 << 18,
 	/* Log: one bit for each of the queue ids of a message that has several:
 	 * it is removed. Means nothing to fate_of(): REMOVED is all of them. */
 	MESSAGE_GONE_FIRST = 1 << 20,

@@ -38,6 +38,13 @@ look_times_free(struct look_times **times)
 }
 
 void
+look_times_clear(struct look_times *times)
+{
+	*times = (struct look_times){
+	    .now = times->now, .turned = times->now, .first = times->first};
+}
+
+void
 look_times_set_now(struct look_times *times, uint32_t now)
 {
 	/* Nothing was set before the first time is known. */
@@ -84,7 +91,7 @@ void
 look_times_begin(struct look_times *times, struct look *look)
 {
 	look->active = times->now;
-	if (look->due == 0)
+	if (look->due == 0 && times->first != 0)
 		look_times_set(times, look, times->now + times->first);
 }
 
@@ -92,7 +99,7 @@ void
 look_times_note(struct look_times *times, struct look *look, bool soon)
 {
 	look->active = times->now;
-	if (soon)
+	if (soon && times->first != 0)
 		look_times_set(times, look, times->now + 1);
 }
 

@@ -34,7 +34,8 @@ void look_times_free(struct look_times **times);
 void look_times_set_now(struct look_times *times, uint32_t now);
 uint32_t look_times_now(const struct look_times *times);
 
-/* A look that was not set yet is due so long after it becomes known. */
+/* A message that becomes open is looked for so long after; 0, as at first: no
+ * message ever is. */
 void look_times_set_first(struct look_times *times, uint32_t seconds);
 
 /* Sets or moves it; what lies in the past is due now. */
@@ -46,6 +47,10 @@ void look_times_begin(struct look_times *times, struct look *look);
 /* Something was heard of the message. `soon`: a look is due now, as the last
  * one says something else. */
 void look_times_note(struct look_times *times, struct look *look, bool soon);
+
+/* Forgets all looks, whose memory is gone. The present and what
+ * look_times_set_first() said stay. */
+void look_times_clear(struct look_times *times);
 
 /* To be called before a look's memory goes away. */
 void look_times_cancel(struct look_times *times, struct look *look);

@@ -20,6 +20,7 @@ struct tracked {
 	size_t open;                 /* recipients */
 	bool is_kept;                /* in the list of those */
 	TAILQ_ENTRY(tracked) by_use;
+	struct look look;
 	UT_hash_handle hh;
 };
 
@@ -28,6 +29,7 @@ TAILQ_HEAD(tracked_list, tracked);
 struct open_messages {
 	struct tracked *table;
 	struct queue_ids *queue_ids;
+	struct look_times *looks;
 	struct tracked_list kept; /* used last at the end */
 	size_t kept_count;
 	size_t kept_max;
@@ -43,6 +45,7 @@ open_messages_new(size_t kept_max)
 	struct open_messages *messages = memory_zeroed(1, sizeof(*messages));
 
 	messages->queue_ids = queue_ids_new();
+	messages->looks = look_times_new();
 	messages->kept_max = kept_max;
 	TAILQ_INIT(&messages->kept);
 	return messages;
@@ -86,8 +89,10 @@ open_messages_clear(struct open_messages *messages)
 		tracked_free(tracked);
 	}
 	queue_ids_free(&messages->queue_ids);
+	look_times_clear(messages->looks);
 	*messages = (struct open_messages){
 	    .queue_ids = queue_ids_new(),
+	    .looks = messages->looks,
 	    .kept_max = messages->kept_max,
 	};
 	TAILQ_INIT(&messages->kept);
@@ -100,6 +105,7 @@ open_messages_free(struct open_messages **messages)
 		return;
 	open_messages_clear(*messages);
 	queue_ids_free(&(*messages)->queue_ids);
+	look_times_free(&(*messages)->looks);
 	free(*messages);
 	*messages = NULL;
 }
@@ -212,10 +218,42 @@ open_messages_add(
 	return tracked;
 }
 
+struct look_times *
+open_messages_looks(struct open_messages *messages)
+{
+	return messages->looks;
+}
+
+struct look *
+tracked_look(struct tracked *tracked)
+{
+	return &tracked->look;
+}
+
+struct tracked *
+look_tracked(struct look *look)
+{
+	return (struct tracked *)(void *)((char *)look -
+					  offsetof(struct tracked, look));
+}
+
+/* What the last look saw may no longer be so. */
+static void
+note_news(struct open_messages *messages, struct tracked *tracked)
+{
+	const uint32_t seen =
+	    MESSAGE_ABSENT | MESSAGE_SEEN_HELD | MESSAGE_SEEN_CORRUPT;
+
+	look_times_note(messages->looks, &tracked->look,
+	    (tracked->message.evidence & seen) != 0);
+}
+
 void
-tracked_set_evidence(struct tracked *tracked, uint32_t evidence)
+tracked_set_evidence(
+    struct open_messages *messages, struct tracked *tracked, uint32_t evidence)
 {
 	tracked->message.evidence = evidence;
+	note_news(messages, tracked);
 }
 
 void
@@ -271,6 +309,7 @@ count_open(struct open_messages *messages, struct tracked *tracked)
 
 	if (tracked->open++ > 0)
 		return;
+	look_times_begin(messages->looks, &tracked->look);
 	if (messages->open++ == 0 || mail_wall_ns < messages->oldest_wall_ns) {
 		messages->oldest_wall_ns = mail_wall_ns;
 		messages->oldest_is_gone = false;
@@ -325,6 +364,7 @@ tracked_set_recipient(struct open_messages *messages, struct tracked *tracked,
 		free_const(recipient->original);
 		recipient->original = memory_string(change->original);
 	}
+	note_news(messages, tracked);
 }
 
 static void
@@ -341,6 +381,7 @@ static void
 let_go(struct open_messages *messages, struct tracked *tracked)
 {
 	unkeep(messages, tracked);
+	look_times_cancel(messages->looks, &tracked->look);
 	disclaim_own(messages, tracked);
 	for (size_t i = 0; i < tracked->message.queue_id_count; i++)
 		queue_ids_remove(messages->queue_ids,

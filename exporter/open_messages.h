@@ -12,6 +12,7 @@
 #ifndef EXPORTER_OPEN_MESSAGES_H
 #define EXPORTER_OPEN_MESSAGES_H
 
+#include "exporter/look_times.h"
 #include "exporter/queue_ids.h"
 #include "exporter/revision.h"
 #include "store/store.h"
@@ -44,7 +45,8 @@ struct tracked *open_messages_add(
 const struct open_message *tracked_message(const struct tracked *tracked);
 
 /* Sets what is known of the message itself. */
-void tracked_set_evidence(struct tracked *tracked, uint32_t evidence);
+void tracked_set_evidence(
+    struct open_messages *messages, struct tracked *tracked, uint32_t evidence);
 
 /* Makes it another message's: id, ending, stamps and boot. */
 void tracked_rename(struct open_messages *messages, struct tracked *tracked,
@@ -69,6 +71,12 @@ void open_messages_settle(
  * that. */
 int open_messages_each(struct open_messages *messages,
     int (*each)(void *context, struct tracked *tracked), void *context);
+
+/* When the held messages' queue files are to be looked for: those that have an
+ * open recipient, and others that somebody sets while they are held. */
+struct look_times *open_messages_looks(struct open_messages *messages);
+struct look *tracked_look(struct tracked *tracked);
+struct tracked *look_tracked(struct look *look);
 
 struct open_messages_figures {
 	size_t messages;
