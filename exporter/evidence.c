@@ -100,6 +100,15 @@ is_new(const struct open_recipient *recipient,
 	       (change->original != NULL && recipient->original == NULL);
 }
 
+static bool
+has_ghost(const struct open_message *message)
+{
+	for (size_t i = 0; i < message->recipient_count; i++)
+		if (message->recipients[i].state == RECIPIENT_GHOST)
+			return true;
+	return false;
+}
+
 int
 evidence_of_recipient(const struct subject *subject, uint32_t number,
     const struct recipient_news *news, struct reason *reason)
@@ -113,6 +122,8 @@ evidence_of_recipient(const struct subject *subject, uint32_t number,
 		return 0;
 	if (store_change_recipient(&message->key, &change, reason) != 0)
 		return -1;
+	if (change.state == RECIPIENT_GHOST && !has_ghost(message))
+		effect_count(message->key.file, METRIC_MESSAGES_GHOST, 0, 1);
 	transition(message->key.file, recipient->state, change.state);
 	tracked_set_recipient(
 	    subject->messages, subject->tracked, NULL, &change);
@@ -165,8 +176,7 @@ evidence_of_message(const struct subject *subject,
 		return 0;
 	if (change_message(subject, evidence, news->size_bytes, reason) != 0)
 		return -1;
-	tracked_set_evidence(
-	    subject->messages, subject->tracked, evidence);
+	tracked_set_evidence(subject->messages, subject->tracked, evidence);
 	for (size_t i = 0; i < message->recipient_count; i++)
 		if (evidence_of_recipient(
 			subject, (uint32_t)i, &nothing, reason) != 0)

@@ -21,6 +21,9 @@
 #include "base/memory.h"
 #include "base/reason.h"
 #include "exporter/join.h"
+#include "exporter/log_trust.h"
+#include "exporter/log_trust_note.h"
+#include "exporter/loss.h"
 #include "exporter/metrics.h"
 #include "exporter/published.h"
 #include "exporter/sources.h"
@@ -39,6 +42,8 @@ struct ingest {
 	struct watch *watch;
 	struct sources *sources;
 	struct join *join;
+	struct log_trust *trust; /* NULL: no log is read */
+	struct loss *loss;
 	struct picture picture;
 	pthread_t thread;
 	int stop_fd;
@@ -75,12 +80,27 @@ look_at_sources(struct ingest *ingest)
 }
 
 static void
+look_at_losses(struct ingest *ingest)
+{
+	int64_t *live = ingest->picture.live;
+	enum loss_detection now =
+	    loss_detection(ingest->loss, clock_stamp().wall_ns);
+
+	for (unsigned i = 0; i < LOSS_DETECTIONS; i++)
+		live[metric_index(METRIC_LOSS_DETECTION, i)] = i == now;
+	for (unsigned i = 0; i < QUEUE_PLACES; i++)
+		live[metric_index(METRIC_QUEUE_LOOKUPS, i)] =
+		    (int64_t)loss_answers(ingest->loss)[i];
+}
+
+static void
 publish(struct ingest *ingest)
 {
 	struct join_figures join;
 	struct store_figures store;
 
 	look_at_sources(ingest);
+	look_at_losses(ingest);
 	join_figures(ingest->join, &join);
 	for (unsigned i = 0; i < OPEN_STATES; i++)
 		ingest->picture.live[metric_index(METRIC_RECIPIENTS, i)] =
@@ -176,6 +196,7 @@ read_batch(struct ingest *ingest, struct reason *reason)
 {
 	struct source_record next;
 
+	ingest->at_end = false;
 	while (ingest->batch_events < ingest->settings.commit_events &&
 	       !atomic_load(&ingest->stopping)) {
 		ingest->at_end = sources_next(ingest->sources, is_ready,
@@ -207,6 +228,21 @@ expire(struct ingest *ingest, struct reason *reason)
 	return join_expire(ingest->join, now_ns(), reason);
 }
 
+/* An absence counts only beside everything that the sources tell. */
+static int
+apply_answers(struct ingest *ingest, struct reason *reason)
+{
+	const struct stamp now = clock_stamp();
+
+	if (!ingest->at_end || sources_in_trouble(ingest->sources) ||
+	    !loss_has_answers(ingest->loss))
+		return 0;
+	if (ingest->batch_events++ == 0)
+		ingest->batch_deadline_ns = now_ns();
+	return loss_apply(
+	    ingest->loss, join_messages(ingest->join), &now, reason);
+}
+
 static bool
 batch_is_due(const struct ingest *ingest)
 {
@@ -222,6 +258,9 @@ commit(struct ingest *ingest, struct reason *reason)
 	const struct source_position *positions =
 	    sources_positions(ingest->sources, &count);
 
+	if (ingest->trust != NULL &&
+	    log_trust_save(ingest->trust, ingest->store, reason) != 0)
+		return -1;
 	if (store_commit(ingest->store, positions, count, reason) != 0)
 		return -1;
 	ingest->batch_events = 0;
@@ -238,10 +277,13 @@ commit(struct ingest *ingest, struct reason *reason)
 static void
 work(struct ingest *ingest)
 {
+	const struct stamp now = clock_stamp();
 	bool news = false;
 	struct reason reason;
 
-	if (read_batch(ingest, &reason) != 0 || expire(ingest, &reason) != 0) {
+	loss_look(ingest->loss, join_messages(ingest->join), &now);
+	if (read_batch(ingest, &reason) != 0 || expire(ingest, &reason) != 0 ||
+	    apply_answers(ingest, &reason) != 0) {
 		break_off(ingest, &reason);
 		return;
 	}
@@ -264,11 +306,23 @@ work(struct ingest *ingest)
 		publish(ingest);
 }
 
+/* When there is something to do though no source grows; 0: never. */
+static int64_t
+next_deadline_ns(const struct ingest *ingest)
+{
+	int64_t join_ns = join_deadline(ingest->join);
+	int64_t loss_ns =
+	    loss_deadline(ingest->loss, join_messages(ingest->join));
+
+	return loss_ns != 0 && (join_ns == 0 || loss_ns < join_ns) ? loss_ns
+								   : join_ns;
+}
+
 /* How long to sleep; -1: until something happens. */
 static int64_t
 sleep_ns(const struct ingest *ingest)
 {
-	int64_t deadline_ns = join_deadline(ingest->join);
+	int64_t deadline_ns = next_deadline_ns(ingest);
 	int64_t now = now_ns();
 
 	if (ingest->broken)
@@ -294,22 +348,27 @@ take_news(struct ingest *ingest)
 		log_error("reason=\"%s\"", reason.text);
 }
 
-/* Growing journals wake the thread only when no batch is open. */
+/* Growing journals and answers wake the thread only when no batch is open. */
 static void
 sleep_until_needed(struct ingest *ingest)
 {
 	int64_t ns = sleep_ns(ingest);
 	struct timespec timeout = {
 	    ns / CLOCK_NS_PER_SECOND, ns % CLOCK_NS_PER_SECOND};
-	struct pollfd fds[] = {
+	struct pollfd fds[2 + LOSS_FDS] = {
 	    {.fd = ingest->stop_fd, .events = POLLIN},
 	    {.fd = watch_fd(ingest->watch), .events = POLLIN},
 	};
 	bool idle = !ingest->broken && ingest->batch_events == 0;
+	int loss[LOSS_FDS];
 
 	if (ns == 0)
 		return;
-	if (ppoll(fds, idle ? 2 : 1, ns < 0 ? NULL : &timeout, NULL) > 0 &&
+	loss_fds(ingest->loss, loss);
+	for (size_t i = 0; i < LOSS_FDS; i++)
+		fds[2 + i] = (struct pollfd){loss[i], POLLIN, 0};
+	if (ppoll(fds, idle ? 2 + LOSS_FDS : 1, ns < 0 ? NULL : &timeout,
+		NULL) > 0 &&
 	    fds[1].revents != 0)
 		take_news(ingest);
 }
@@ -336,6 +395,8 @@ ingest_thread(void *context)
 static void
 ingest_free(struct ingest **ingest)
 {
+	loss_free(&(*ingest)->loss);
+	log_trust_free(&(*ingest)->trust);
 	join_free(&(*ingest)->join);
 	sources_free(&(*ingest)->sources);
 	watch_free(&(*ingest)->watch);
@@ -349,6 +410,8 @@ ingest_free(struct ingest **ingest)
 static int
 open_all(struct ingest *ingest, struct reason *reason)
 {
+	const struct stamp now = clock_stamp();
+
 	ingest->stop_fd = eventfd(0, EFD_CLOEXEC);
 	if (ingest->stop_fd < 0)
 		return reason_set_errno(reason, "eventfd");
@@ -358,6 +421,9 @@ open_all(struct ingest *ingest, struct reason *reason)
 	ingest->sources =
 	    sources_new(ingest->settings.journal, ingest->store, ingest->watch);
 	ingest->join = join_new(ingest->store, ingest->settings.stamp_wait_ns);
+	ingest->loss = loss_new(
+	    &ingest->settings.loss, ingest->settings.lookup, ingest->trust);
+	loss_look(ingest->loss, join_messages(ingest->join), &now);
 	if (rebuild(ingest, reason) != 0)
 		return -1;
 	return sources_scan(ingest->sources, reason);

@@ -9,10 +9,13 @@
 #ifndef EXPORTER_INGEST_H
 #define EXPORTER_INGEST_H
 
+#include "exporter/loss.h"
+
 #include <stdint.h>
 
 struct ingest;
 struct published;
+struct queue_lookup;
 struct reason;
 struct store;
 
@@ -21,9 +24,11 @@ struct ingest_settings {
 	int64_t commit_interval_ns;
 	int64_t commit_events;
 	int64_t stamp_wait_ns;
+	struct loss_settings loss;
+	struct queue_lookup *lookup; /* NULL: nobody may look into the queue */
 };
 
-/* Copies the settings; borrows their string, the store and the published
+/* Copies the settings; borrows what they point to, the store and the published
  * picture, which belong to the thread until ingest_stop(). NULL with a reason.
  */
 struct ingest *ingest_start(const struct ingest_settings *settings,

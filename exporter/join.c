@@ -54,6 +54,18 @@ join_read_logs(struct join *join, struct log_instances *instances)
 	join->instances = instances;
 }
 
+void
+join_trust_logs(struct join *join, struct log_trust *trust)
+{
+	join->trust = trust;
+}
+
+struct open_messages *
+join_messages(struct join *join)
+{
+	return join->messages;
+}
+
 static int
 remember_open(void *context, const struct open_message *message)
 {

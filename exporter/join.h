@@ -22,6 +22,8 @@
 struct join;
 struct log_instances;
 struct log_record;
+struct log_trust;
+struct open_messages;
 struct reason;
 struct store;
 
@@ -33,6 +35,13 @@ void join_free(struct join **join);
 /* From now on Postfix's log is one of the sources; `instances` is borrowed. A
  * delivery that names no message is then the first that is known of one. */
 void join_read_logs(struct join *join, struct log_instances *instances);
+
+/* From now on what is read of the log, and what it should tell of, is told to
+ * `trust`, which is borrowed. */
+void join_trust_logs(struct join *join, struct log_trust *trust);
+
+/* The messages that it holds. */
+struct open_messages *join_messages(struct join *join);
 
 /* Forgets everything in memory and builds it again from the store. `now_ns`,
  * here and below, is CLOCK_MONOTONIC. Returns 0, or -1. */

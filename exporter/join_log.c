@@ -11,6 +11,7 @@
 #include "exporter/effect.h"
 #include "exporter/join_log_state.h"
 #include "exporter/log_instances.h"
+#include "exporter/log_trust_record.h"
 #include "exporter/log_verdict.h"
 #include "exporter/open_messages.h"
 
@@ -355,6 +356,8 @@ join_apply_log(struct join *join, const char *source,
 
 	if (record->wall_ns > join->log_wall_ns)
 		join->log_wall_ns = record->wall_ns;
+	if (join->trust != NULL)
+		log_trust_record(join->trust, input.instance, record);
 	result = flush_due(join, &input, reason);
 	if (result == 0 && handle != NULL)
 		result = handle(join, &input, reason);

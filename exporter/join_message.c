@@ -13,6 +13,7 @@
 #include "exporter/effect.h"
 #include "exporter/evidence.h"
 #include "exporter/join_state.h"
+#include "exporter/log_trust.h"
 #include "exporter/open_messages.h"
 
 /* An event whose recipients are those that Postfix will deliver to. */
@@ -273,6 +274,9 @@ join_message(
 	struct day_file *file;
 	int known = is_known(join, input, reason);
 
+	if (join->trust != NULL && is_accepted(&record->event.message))
+		log_trust_expect(join->trust, record->segment->instance,
+		    record->event.message.eom_at.wall_ns);
 	if (known != 0)
 		return known > 0 ? 0 : -1;
 	if (fold(&record->event.message, join->scratch, &folded) != 0)

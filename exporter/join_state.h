@@ -12,6 +12,7 @@
 struct arena;
 struct log_contexts;
 struct log_instances;
+struct log_trust;
 struct open_messages;
 struct tracked;
 
@@ -25,6 +26,7 @@ struct join {
 	/* Of Postfix's log; instances is NULL when none is read. */
 	struct log_instances *instances;
 	struct log_contexts *contexts;
+	struct log_trust *trust; /* NULL: nobody asks for it */
 	int64_t log_wall_ns; /* the latest line read */
 	/* What the running postsuper has removed by name. */
 	int64_t postsuper_pid;

@@ -106,6 +106,13 @@ look_again(const struct subject_look *at, uint32_t after)
 	look_times_set(at->times, at->look, at->now + after);
 }
 
+static void
+forget_absences(struct look *look)
+{
+	look->absences = 0;
+	look->absent = 0;
+}
+
 static bool
 is_confirmed(const struct open_message *message)
 {
@@ -171,6 +178,8 @@ consider(struct loss *loss, const struct subject_look *at)
 	at->look->asked = 0;
 	if (!is_of_interest(at->message))
 		return true;
+	if (at->look->active >= at->look->absent)
+		forget_absences(at->look);
 	if ((at->message->evidence & SEEN) == 0 && at->look->absent == 0 &&
 	    at->now - at->look->active < silence) {
 		look_again(at, at->look->active + silence - at->now);
@@ -208,7 +217,6 @@ loss_look(
 	look_times_set_now(times, second);
 	if (loss->lookup == NULL)
 		return;
-	/* Messages that were held before, too, are looked at from now on. */
 	look_times_set_first(times,
 	    loss->ghost_after < loss->after ? loss->ghost_after : loss->after);
 	take_answers(loss, now);
@@ -258,8 +266,7 @@ found(struct loss *loss, const struct subject_look *at,
 	look->pause = look->pause == 0 ? loss->after : 2 * look->pause;
 	if (look->pause > PAUSE_FACTOR_MAX * loss->after)
 		look->pause = PAUSE_FACTOR_MAX * loss->after;
-	look->absences = 0;
-	look->absent = 0;
+	forget_absences(look);
 	look_again(at, look->pause);
 	return result;
 }
@@ -338,8 +345,7 @@ apply(struct loss *loss, const struct subject_look *at,
 		return found(loss, at, &answer->finding, reason);
 	/* Something happened meanwhile: the absence may be older than it. */
 	if (look->active >= asked) {
-		look->absences = 0;
-		look->absent = 0;
+		forget_absences(look);
 		look_again(at, loss->confirm);
 		return 0;
 	}

@@ -38,8 +38,8 @@ struct loss *loss_new(const struct loss_settings *settings,
 void loss_free(struct loss **loss);
 
 /* Asks about those messages whose time has come and takes the answers that are
- * there. Changes nothing but when to look next; to be called before the sources
- * are read. */
+ * there. Changes nothing but when to look next. To be called once before there
+ * are messages, then each time before the sources are read. */
 void loss_look(
     struct loss *loss, struct open_messages *messages, const struct stamp *now);
 

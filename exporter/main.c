@@ -16,6 +16,7 @@
 #include "exporter/ingest.h"
 #include "exporter/metrics.h"
 #include "exporter/published.h"
+#include "exporter/queue_lookup.h"
 #include "exporter/routes.h"
 #include "exporter/settings.h"
 #include "store/settings.h"
@@ -29,6 +30,7 @@ static struct store_settings store_settings;
 static struct config_section sections[2];
 
 static int listen_fd = -1;
+static struct queue_lookup *lookup;
 static struct totals *totals;
 static struct store *store;
 static struct published *published;
@@ -59,6 +61,18 @@ open_listener(struct reason *reason)
 	return listen_fd >= 0 ? 0 : -1;
 }
 
+/* What needs the rights that we are started with. */
+static int
+open_all(struct reason *reason)
+{
+	const struct queue_lookup_settings queue =
+	    exporter_settings_lookup(&settings);
+
+	if (queue_lookup_open(&queue, &lookup, reason) != 0)
+		return -1;
+	return open_listener(reason);
+}
+
 static int
 start_ingest(struct reason *reason)
 {
@@ -67,6 +81,8 @@ start_ingest(struct reason *reason)
 	    .commit_interval_ns = settings.commit_interval_ns,
 	    .commit_events = settings.commit_events,
 	    .stamp_wait_ns = settings.stamp_wait_ns,
+	    .loss = settings.loss,
+	    .lookup = lookup,
 	};
 
 	totals = totals_new(metrics_names());
@@ -116,6 +132,7 @@ stop(void)
 	published_free(&published);
 	store_close(&store);
 	totals_free(&totals);
+	queue_lookup_close(&lookup);
 	close(listen_fd);
 }
 
@@ -127,7 +144,7 @@ static const struct daemon_program program = {
     .section_count = sizeof(sections) / sizeof(sections[0]),
     .settings = &settings.daemon,
     .check = check,
-    .open = open_listener,
+    .open = open_all,
     .start = start,
     .run = run,
     .stop = stop,

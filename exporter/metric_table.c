@@ -4,6 +4,7 @@
  */
 #include "exporter/metric_table.h"
 
+#include "exporter/loss.h"
 #include "exporter/revision.h"
 #include "proto/event.h"
 #include "proto/phase.h"
@@ -114,6 +115,21 @@ dropped_value(unsigned number)
 }
 
 static const char *
+detection_value(unsigned number)
+{
+	static const char *const values[LOSS_DETECTIONS] = {
+	    "off", "blind", "on"};
+
+	return values[number];
+}
+
+static const char *
+place_value(unsigned number)
+{
+	return queue_place_name((enum queue_place)number);
+}
+
+static const char *
 version_value(unsigned number)
 {
 	return POSTLAG_VERSION;
@@ -160,6 +176,30 @@ const struct metric_family metric_families[METRICS] = {
 	{{"state", OPEN_STATES, state_value}},
 	"Recipients that are in this state now; of messages that the queue "
 	"lifetime of the configuration allows to be in the queue still."},
+[METRIC_RECIPIENTS_LOST] = {
+	"postlag_recipients_lost_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
+	{{.name = NULL}},
+	"Recipients found lost: their queue file is gone, and a complete log "
+	"does not say why."},
+[METRIC_RECIPIENTS_RECOVERED] = {
+	"postlag_recipients_recovered_total", METRIC_STORED_COUNTER,
+	METRIC_PLAIN, {{.name = NULL}},
+	"Recipients found lost of which something was seen again."},
+[METRIC_MESSAGES_GHOST] = {
+	"postlag_messages_ghost_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
+	{{.name = NULL}},
+	"Messages that the milter let pass and Postfix never queued."},
+[METRIC_LOSS_DETECTION] = {
+	"postlag_loss_detection", METRIC_GAUGE, METRIC_PLAIN,
+	{{"state", LOSS_DETECTIONS, detection_value}},
+	"1 for the state that losses are looked for in: off (no log is read or "
+	"nobody may look into the queue), blind (the log does not tell "
+	"everything now), or on."},
+[METRIC_QUEUE_LOOKUPS] = {
+	"postlag_queue_lookups_total", METRIC_LIVE_COUNTER, METRIC_PLAIN,
+	{{"answer", QUEUE_PLACES, place_value}},
+	"Looks for a message's queue file since start, by the queue directory "
+	"that it was found in; unknown: the look failed."},
 [METRIC_MESSAGES_IN_FLIGHT] = {
 	"postlag_messages_in_flight", METRIC_GAUGE, METRIC_PLAIN,
 	{{.name = NULL}},

@@ -36,6 +36,43 @@ const struct config_item exporter_items[] = {
 	86400 * SECOND, NULL,
 	"How long a delivery waits for the message that its stamp names "
 	"before the stamp counts as foreign."},
+    {"queue_directories", CONFIG_STRING, MEMBER(queue_directories), "", 0, 0,
+	NULL,
+	"Postfix's queue_directory, to look for messages that nothing is "
+	"heard of; of several instances INSTANCE=DIRECTORY, .... Needs the "
+	"exporter to be started by root, which a helper process makes use of. "
+	"Empty: none."},
+    {"queue_user", CONFIG_STRING, MEMBER(queue_user), "postfix", 0, 0, NULL,
+	"Postfix's mail_owner, which that helper becomes."},
+    {"hash_queue_names", CONFIG_STRING, MEMBER(hash_queue_names),
+	"deferred, defer", 0, 0, NULL, "As in Postfix's main.cf."},
+    {"hash_queue_depth", CONFIG_INTEGER, MEMBER(hash_queue_depth), "1", 0, 8,
+	NULL, "As in Postfix's main.cf."},
+    {"config_directories", CONFIG_STRING, MEMBER(config_directories), "", 0, 0,
+	NULL,
+	"Postfix's config_directory, of several instances INSTANCE=DIRECTORY, "
+	"...: where the queue cannot be looked at, postqueue is asked, which "
+	"reads all of it each time. Empty: it is not."},
+    {"postqueue", CONFIG_STRING, MEMBER(postqueue), "/usr/sbin/postqueue", 0, 0,
+	NULL, "Path of postqueue(1)."},
+    {"postqueue_interval", CONFIG_DURATION, MEMBER(postqueue_interval_ns),
+	"60s", SECOND / 10, 86400 * SECOND, NULL,
+	"Time between runs of postqueue, at least; also 20 times as long as "
+	"a run takes."},
+    {"loss_after", CONFIG_DURATION, MEMBER(loss.after_ns), "10m", SECOND,
+	86400 * SECOND, NULL,
+	"Age from which a message of which nothing is heard is looked for in "
+	"the queue, and may be lost."},
+    {"loss_confirm", CONFIG_DURATION, MEMBER(loss.confirm_ns), "2m", SECOND,
+	86400 * SECOND, NULL,
+	"How long a message must be absent from the queue to be lost."},
+    {"ghost_after", CONFIG_DURATION, MEMBER(loss.ghost_after_ns), "60s", SECOND,
+	86400 * SECOND, NULL,
+	"The same as loss_after for messages that Postfix has not shown to "
+	"have queued; more than twice the content_timeout of milters."},
+    {"looks_per_second", CONFIG_INTEGER, MEMBER(loss.looks_per_second), "500",
+	1, 100000, NULL,
+	"Messages that are looked for in the queue a second, at most."},
 };
 
 const size_t exporter_item_count =
@@ -53,4 +90,18 @@ exporter_settings_endpoint(const struct exporter_settings *settings,
 	    "listen: \"%s\" can be reached from other machines, which could "
 	    "look up every message; insecure_listen = yes allows it",
 	    settings->listen);
+}
+
+struct queue_lookup_settings
+exporter_settings_lookup(const struct exporter_settings *settings)
+{
+	return (struct queue_lookup_settings){
+	    .directories = settings->queue_directories,
+	    .config_directories = settings->config_directories,
+	    .hash_names = settings->hash_queue_names,
+	    .hash_depth = settings->hash_queue_depth,
+	    .user = settings->queue_user,
+	    .postqueue = settings->postqueue,
+	    .postqueue_pause_ns = settings->postqueue_interval_ns,
+	};
 }

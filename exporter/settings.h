@@ -5,6 +5,8 @@
 
 #include "base/config.h"
 #include "base/daemon.h"
+#include "exporter/loss.h"
+#include "exporter/queue_lookup.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,6 +23,14 @@ struct exporter_settings {
 	int64_t commit_interval_ns;
 	int64_t commit_events;
 	int64_t stamp_wait_ns;
+	char *queue_directories;
+	char *queue_user;
+	char *hash_queue_names;
+	int64_t hash_queue_depth;
+	char *config_directories;
+	char *postqueue;
+	int64_t postqueue_interval_ns;
+	struct loss_settings loss;
 };
 
 extern const struct config_item exporter_items[];
@@ -30,5 +40,9 @@ extern const size_t exporter_item_count;
  * insecure_listen says so. Returns 0, or -1. */
 int exporter_settings_endpoint(const struct exporter_settings *settings,
     struct endpoint *endpoint_r, struct reason *reason);
+
+/* What they say of looking into the queue; strings are the settings'. */
+struct queue_lookup_settings exporter_settings_lookup(
+    const struct exporter_settings *settings);
 
 #endif

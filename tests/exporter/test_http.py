@@ -184,7 +184,8 @@ class Start(unittest.TestCase):
                 golden.write(text)
         with open(GOLDEN, encoding="utf-8") as golden:
             self.assertEqual(text, golden.read())
-        changing = {"postlag_build_info", "postlag_store_files",
+        changing = {"postlag_build_info", "postlag_loss_detection",
+                    "postlag_store_files",
                     "postlag_store_bytes"}
         for (name, labels), value in metrics.samples.items():
             self.assertTrue(value == 0 or name in changing,
