@@ -35,6 +35,9 @@ struct intern {
 	/* The last origin: nearly always the next one too. */
 	struct origin origin;
 	char *origin_instance;
+	/* The last that was read. */
+	struct origin known;
+	char *known_instance;
 };
 
 /* How a kind is found, added and read. */
@@ -56,6 +59,14 @@ intern_new(struct database *database)
 	return intern;
 }
 
+static void
+forget_known(struct intern *intern)
+{
+	free(intern->known_instance);
+	intern->known_instance = NULL;
+	memset(&intern->known, 0, sizeof(intern->known));
+}
+
 void
 intern_forget(struct intern *intern)
 {
@@ -67,6 +78,7 @@ intern_forget(struct intern *intern)
 	free(intern->origin_instance);
 	intern->origin_instance = NULL;
 	memset(&intern->origin, 0, sizeof(intern->origin));
+	forget_known(intern);
 }
 
 void
@@ -288,27 +300,44 @@ intern_origin(struct intern *intern, const char *instance,
 	return origin;
 }
 
-struct origin
-intern_read_origin(struct intern *intern, int64_t number, struct arena *arena)
+/* Puts it into intern->known. */
+static void
+read_origin(struct intern *intern, int64_t number)
 {
 	struct statement *statement =
 	    database_statement(intern->database, SQL_ORIGIN_READ);
-	struct origin origin = {.number = number};
-	const void *boot_id;
+	struct origin *origin = &intern->known;
+	const void *text;
 	size_t size;
 
+	forget_known(intern);
 	bind_integer(statement, number);
 	if (statement_step(statement) == 1) {
-		boot_id = column_bytes(statement, 0, &size);
+		origin->number = number;
+		text = column_bytes(statement, 0, &size);
 		if (size == CLOCK_BOOT_ID_BYTES)
-			memcpy(origin.boot_id, boot_id, size);
-		if (arena != NULL)
-			origin.instance = column_string(statement, 1, arena);
-		origin.boot_ns = column_integer(statement, 2);
+			memcpy(origin->boot_id, text, size);
+		text = column_bytes(statement, 1, &size);
+		intern->known_instance = memory_zeroed(size + 1, 1);
+		if (size > 0)
+			memcpy(intern->known_instance, text, size);
+		origin->boot_ns = column_integer(statement, 2);
 	} else {
 		database_damaged(intern->database, "origin");
 	}
 	statement_end(statement);
+}
+
+struct origin
+intern_read_origin(struct intern *intern, int64_t number, struct arena *arena)
+{
+	struct origin origin;
+
+	if (intern->known.number != number || number == 0)
+		read_origin(intern, number);
+	origin = intern->known;
+	if (arena != NULL)
+		origin.instance = arena_string(arena, intern->known_instance);
 	return origin;
 }
 

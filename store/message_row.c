@@ -309,6 +309,7 @@ find_row(struct day_tables *tables, int64_t row, int *found_r)
 	return read;
 }
 
+/* Without an arena no strings are read. */
 static void
 get_packed(struct day_tables *tables, struct statement *read, int64_t boot_ns,
     struct arena *arena, struct message_event *event)
@@ -323,8 +324,7 @@ get_packed(struct day_tables *tables, struct statement *read, int64_t boot_ns,
 	packed_stamps(&reader, stamps, STAMPS);
 	packed_rest(&reader, &event->mail_at);
 	packed_rest(&reader, &event->eom_at);
-	if (arena != NULL)
-		packed_get_fields(&reader, tables, &table, arena, event);
+	packed_get_fields(&reader, tables, &table, arena, event);
 	if (reader.failed)
 		database_damaged(tables->database, "message");
 }
@@ -359,6 +359,37 @@ message_row_brief(struct day_tables *tables, int64_t row, struct arena *arena,
 	return database_check(tables->database, NULL) != 0 ? -1 : found;
 }
 
+/* What both of the following read. Strings of the blob go to `strings`. */
+static void
+get_outline(struct day_tables *tables, struct statement *read,
+    struct arena *arena, struct arena *strings, struct message_record *record)
+{
+	struct message_event *event = &record->event;
+	const struct origin origin = intern_read_origin(
+	    tables->intern, column_integer(read, COLUMN_ORIGIN), arena);
+
+	record->instance = origin.instance;
+	memcpy(record->boot_id, origin.boot_id, sizeof(record->boot_id));
+	get_packed(tables, read, origin.boot_ns, strings, event);
+	get_log(tables, read, COLUMN_LOG, record);
+	event->id = day_column_id(read, COLUMN_ID, event->mail_at.wall_ns);
+	event->queue_id = column_string(read, COLUMN_QUEUE_ID, arena);
+}
+
+int
+message_row_outline(struct day_tables *tables, int64_t row, struct arena *arena,
+    struct message_record *record_r)
+{
+	int found;
+	struct statement *read = find_row(tables, row, &found);
+
+	memset(record_r, 0, sizeof(*record_r));
+	if (found == 1)
+		get_outline(tables, read, arena, NULL, record_r);
+	statement_end(read);
+	return database_check(tables->database, NULL) != 0 ? -1 : found;
+}
+
 int
 message_row_read(struct day_tables *tables, int64_t row, struct arena *arena,
     struct message_record *record_r)
@@ -366,22 +397,12 @@ message_row_read(struct day_tables *tables, int64_t row, struct arena *arena,
 	struct message_event *event = &record_r->event;
 	struct intern *intern = tables->intern;
 	struct statement *read;
-	struct origin origin;
 	int found;
 
 	memset(record_r, 0, sizeof(*record_r));
 	read = find_row(tables, row, &found);
 	if (found == 1) {
-		origin = intern_read_origin(
-		    intern, column_integer(read, COLUMN_ORIGIN), arena);
-		record_r->instance = origin.instance;
-		memcpy(record_r->boot_id, origin.boot_id,
-		    sizeof(record_r->boot_id));
-		get_packed(tables, read, origin.boot_ns, arena, event);
-		get_log(tables, read, COLUMN_LOG, record_r);
-		event->id =
-		    day_column_id(read, COLUMN_ID, event->mail_at.wall_ns);
-		event->queue_id = column_string(read, COLUMN_QUEUE_ID, arena);
+		get_outline(tables, read, arena, arena, record_r);
 		event->message_id = join_message_id(tables,
 		    column_integer(read, COLUMN_MESSAGE_ID_DOMAIN), read,
 		    COLUMN_MESSAGE_ID_LOCAL, arena);

@@ -45,6 +45,11 @@ struct message_brief {
 int message_row_brief(struct day_tables *tables, int64_t row,
     struct arena *arena, struct message_brief *brief_r);
 
+/* Of a message only what the join keeps: id, queue id, instance, boot, ending,
+ * MAIL FROM, end of message, evidence and size. Returns 1, 0 or -1. */
+int message_row_outline(struct day_tables *tables, int64_t row,
+    struct arena *arena, struct message_record *record_r);
+
 /* A message without recipients and legs. Returns 1, 0 or -1. */
 int message_row_read(struct day_tables *tables, int64_t row,
     struct arena *arena, struct message_record *record_r);

@@ -138,6 +138,8 @@ set_number(struct day_tables *tables, const struct packed_field *field,
 		memcpy(member, &number, sizeof(number));
 		break;
 	default:
+		if (arena == NULL)
+			break;
 		text = intern_read(tables->intern, kinds[field->kind].intern,
 		    (int64_t)number, arena);
 		memcpy(member, &text, sizeof(text));
@@ -152,7 +154,7 @@ set_bytes(const struct packed_field *field, const void *bytes, size_t size,
 
 	if (field->kind == FIELD_UUID && size == UUID_BYTES) {
 		memcpy(member, bytes, size);
-	} else if (field->kind == FIELD_STRING) {
+	} else if (field->kind == FIELD_STRING && arena != NULL) {
 		text = arena_string_sized(arena, size > 0 ? bytes : "", size);
 		memcpy(member, &text, sizeof(text));
 	}

@@ -41,7 +41,8 @@ struct packed_table {
 void packed_put_fields(struct packed_writer *writer, struct day_tables *tables,
     const struct packed_table *table, const void *from);
 
-/* Strings go to `arena`. `to` must be zeroed. */
+/* Strings go to `arena`; without one (NULL) they are passed over. `to` must be
+ * zeroed. */
 void packed_get_fields(struct packed_reader *reader, struct day_tables *tables,
     const struct packed_table *table, struct arena *arena, void *to);
 

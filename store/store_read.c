@@ -69,7 +69,7 @@ read_open(struct day_file *file, int64_t row, struct arena *arena,
 {
 	struct message_record record;
 	struct recipient_owner owner = {.row = row};
-	int found = message_row_read(&file->tables, row, arena, &record);
+	int found = message_row_outline(&file->tables, row, arena, &record);
 
 	if (found == 0)
 		return 0;
@@ -185,8 +185,8 @@ consider_first_ids(
 	bind_integer(statement, hash_for_index(queue_id, strlen(queue_id)));
 	rows = collect_rows(statement, 0, &count);
 	for (size_t i = 0; i < count; i++) {
-		if (message_row_read(&file->tables, rows[i], arena, &record) !=
-		    1)
+		if (message_row_outline(
+			&file->tables, rows[i], arena, &record) != 1)
 			break;
 		consider(last, file, rows[i],
 		    &(struct queue_id_claim){record.instance,
@@ -310,22 +310,27 @@ struct walk {
 	void *context;
 };
 
+/* Within one transaction, so that the file is not locked for each statement. */
 static int
 walk_file(struct walk *walk, struct day_file *file)
 {
-	struct statement *statement =
-	    database_statement(file->tables.database, walk->rows);
+	struct database *database = file->tables.database;
 	size_t count;
-	int64_t *rows = collect_rows(statement, walk->shift, &count);
-	int result = 0;
+	int64_t *rows;
+	int result;
 
-	if (database_check(file->tables.database, walk->reason) != 0)
-		result = -1;
+	if (!file->in_transaction)
+		database_begin_read(database);
+	rows = collect_rows(
+	    database_statement(database, walk->rows), walk->shift, &count);
+	result = database_check(database, walk->reason);
 	for (size_t i = 0; i < count && result == 0; i++) {
 		arena_reset(walk->arena);
 		result = walk->visit(walk, file, rows[i]);
 	}
 	free(rows);
+	if (!file->in_transaction)
+		database_commit(database);
 	return result;
 }
 

@@ -92,7 +92,7 @@ int store_read_message(const struct message_key *key, struct arena *arena,
 /* Calls `each` for every message with a recipient in flight, deferred or held
  * in the writable files: how the join's memory is rebuilt at start. `each`
  * returns 0 to go on; anything else ends the walk and is returned. What it is
- * given lives until it returns. */
+ * given lives until it returns. It must not write. */
 int store_each_open(struct store *store,
     int (*each)(void *context, const struct open_message *message),
     void *context, struct reason *reason);
