@@ -12,8 +12,10 @@
 #include <strings.h>
 
 #include "base/memory.h"
+#include "cli/attempt_text.h"
 #include "cli/delivery_text.h"
 #include "cli/duration_text.h"
+#include "cli/fate_text.h"
 #include "cli/phase_text.h"
 #include "cli/text_page.h"
 #include "store/timeline.h"
@@ -33,28 +35,6 @@ struct set {
 	size_t count;
 };
 
-static enum page_colour
-state_colour(enum recipient_state state)
-{
-	switch (state) {
-	case RECIPIENT_DELIVERED:
-		return PAGE_GOOD;
-	case RECIPIENT_BOUNCED:
-	case RECIPIENT_REJECTED:
-		return PAGE_BAD;
-	default:
-		return PAGE_WARN;
-	}
-}
-
-static void
-page_state(struct text_page *page, enum recipient_state state)
-{
-	page_colour(page, state_colour(state));
-	page_name(page, recipient_state_name(state));
-	page_colour(page, PAGE_PLAIN);
-}
-
 void
 recipient_text_summary(
     struct text_page *page, const struct message_record *record)
@@ -72,7 +52,7 @@ recipient_text_summary(
 		if (counts[state] == 0)
 			continue;
 		page_format(page, "%s%zu ", between, counts[state]);
-		page_state(page, state);
+		fate_text_state(page, state);
 		between = ", ";
 	}
 	if (record->event.recipients_omitted > 0)
@@ -123,8 +103,10 @@ same_verdict(const struct timeline_recipient *left,
 
 	if (left->record->state != right->record->state ||
 	    left->record->expected != right->record->expected ||
+	    left->record->reason != right->record->reason ||
 	    left->record->attempts != right->record->attempts ||
-	    (a == NULL) != (b == NULL) ||
+	    !same_text(left->record->original, right->record->original) ||
+	    !attempt_text_same(left, right) || (a == NULL) != (b == NULL) ||
 	    !same_text(left->record->reject_dsn, right->record->reject_dsn) ||
 	    !same_text(left->record->reject_text, right->record->reject_text))
 		return false;
@@ -194,10 +176,18 @@ last_reply(const struct message_record *record, const char *address)
 	return NULL;
 }
 
+/* Whether the log's lines stand in a table below; then they need not stand
+ * beside the recipient, too. A single one would repeat the hook's reply. */
+static bool
+has_table(const struct timeline_recipient *recipient)
+{
+	return recipient->attempt_count > (recipient->record->leg >= 0);
+}
+
 /* Whoever refused or answered, in its own words. To be freed. */
 static char *
-verdict_words(
-    const struct timeline *timeline, const struct timeline_recipient *recipient)
+verdict_words(const struct timeline *timeline,
+    const struct timeline_recipient *recipient, bool with_table)
 {
 	const struct recipient_record *record = recipient->record;
 	const struct delivery_reply *reply = recipient->reply;
@@ -206,6 +196,9 @@ verdict_words(
 		return memory_format("%s %s",
 		    record->reject_dsn != NULL ? record->reject_dsn : "",
 		    record->reject_text != NULL ? record->reject_text : "");
+	if (reply == NULL && recipient->attempt_count > 0)
+		return with_table ? memory_string("")
+				  : attempt_text_words(recipient->last_attempt);
 	if (reply == NULL)
 		reply = last_reply(timeline->record, record->address);
 	if (reply != NULL)
@@ -216,30 +209,50 @@ verdict_words(
 	    record->attempts > 0 ? "no reply yet" : "no attempt seen yet");
 }
 
+/* Which address Postfix had in its place. To be freed. */
 static char *
-why(const struct timeline *timeline, const struct timeline_recipient *recipient)
+origin_words(
+    const struct timeline *timeline, const struct timeline_recipient *recipient)
 {
 	const struct recipient_record *record = recipient->record;
-	bool added =
-	    !record->expected && uuid_is_set(&timeline->record->event.id);
-	char *words = verdict_words(timeline, recipient), *attempts, *text;
 
-	attempts = record->attempts > 1
-		       ? memory_format("%" PRIu32 " attempts, the last: ",
-			     record->attempts)
-		       : memory_string("");
-	text = memory_format(
-	    "%s%s%s", added ? "not in the envelope; " : "", attempts, words);
+	if (record->original != NULL)
+		return memory_format("addressed to %s", record->original);
+	if (!record->expected && uuid_is_set(&timeline->record->event.id) &&
+	    timeline->record->event.ending != MESSAGE_ENDING_LOGGED)
+		return memory_string("not in the envelope");
+	return memory_string("");
+}
+
+static char *
+why(const struct timeline *timeline, const struct timeline_recipient *recipient,
+    bool with_table)
+{
+	const struct recipient_record *record = recipient->record;
+	char *origin = origin_words(timeline, recipient);
+	char *words = verdict_words(timeline, recipient, with_table);
+	char *attempts = NULL, *text;
+	const char *reason = fate_text_reason(record);
+
+	if (record->attempts > 1 && words[0] != '\0')
+		attempts = memory_format(
+		    "%" PRIu32 " attempts, the last: ", record->attempts);
+	text = memory_format("%s%s%s%s%s%s", origin,
+	    origin[0] != '\0' && (reason[0] != '\0' || words[0] != '\0') ? "; "
+									 : "",
+	    reason, reason[0] != '\0' && words[0] != '\0' ? "; " : "",
+	    attempts != NULL ? attempts : "", words);
 	free(attempts);
+	free(origin);
 	free(words);
 	return text;
 }
 
 static void
 page_why(struct text_page *page, const struct timeline *timeline,
-    const struct timeline_recipient *recipient)
+    const struct timeline_recipient *recipient, bool with_table)
 {
-	char *text = why(timeline, recipient);
+	char *text = why(timeline, recipient, with_table);
 
 	if (text[0] != '\0' && page->column + REPLY_LEAST > page->style.width) {
 		page_end_line(page);
@@ -287,10 +300,12 @@ recipient_line(struct text_page *page, const struct timeline *timeline,
 	page_pad(page, INDENT);
 	page_text(page, recipient->record->address);
 	page_pad(page, state_begin);
-	page_state(page, recipient->record->state);
+	fate_text_state(page, recipient->record->state);
 	if (recipient->latency.state != DURATION_UNKNOWN)
 		page_latency(page, recipient->latency, latency_end);
-	page_why(page, timeline, recipient);
+	page_why(page, timeline, recipient, has_table(recipient));
+	if (has_table(recipient))
+		attempt_text_table(page, timeline, recipient);
 }
 
 /* "  50 delivered after 1.20 s to 1.48 s  250 2.0.0 Saved" and the addresses
@@ -312,7 +327,7 @@ compact_lines(struct text_page *page, const struct timeline *timeline,
 	}
 	page_pad(page, INDENT);
 	page_format(page, "%zu ", set->count);
-	page_state(page, set->items[0]->record->state);
+	fate_text_state(page, set->items[0]->record->state);
 	if (most >= 0) {
 		duration_text(least, page->style.utf8, from);
 		duration_text(most, page->style.utf8, to);
@@ -320,7 +335,7 @@ compact_lines(struct text_page *page, const struct timeline *timeline,
 		if (strcmp(from, to) != 0)
 			page_format(page, " to %s", to);
 	}
-	page_why(page, timeline, set->items[0]);
+	page_why(page, timeline, set->items[0], false);
 	page_pad(page, (unsigned)INDENT * 2);
 	for (size_t i = 0; i < set->count; i++)
 		page_word(
@@ -365,13 +380,6 @@ static void
 group_heading(struct text_page *page, const struct timeline *timeline,
     const struct set *group)
 {
-	static const char *const headings[RECIPIENT_STATES] = {
-	    [RECIPIENT_IN_FLIGHT] = "in flight",
-	    [RECIPIENT_DELIVERED] = "delivered",
-	    [RECIPIENT_BOUNCED] = "bounced",
-	    [RECIPIENT_REJECTED] = "refused by Postfix",
-	    [RECIPIENT_ABORTED] = "named before it ended",
-	};
 	const struct recipient_record *first = group->items[0]->record;
 
 	if (first->leg >= 0) {
@@ -379,7 +387,7 @@ group_heading(struct text_page *page, const struct timeline *timeline,
 		return;
 	}
 	page_colour(page, PAGE_BOLD);
-	page_text(page, headings[first->state]);
+	page_text(page, fate_text_heading(first->state));
 	page_colour(page, PAGE_PLAIN);
 	page_end_line(page);
 }

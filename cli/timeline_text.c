@@ -77,6 +77,10 @@ field_queue_ids(struct text_page *page, const struct message_record *record)
 		return;
 	begin_field(page, "queue id");
 	page_text(page, last);
+	for (size_t i = 0; i < record->queue_id_count; i++) {
+		last = record->queue_ids[i];
+		page_format(page, ", then %s", last);
+	}
 	for (size_t i = 0; i < record->leg_count; i++) {
 		const char *queue_id = record->legs[i].event.queue_id;
 
@@ -130,21 +134,28 @@ field_sender(struct text_page *page, const char *sender)
 static void
 field_size(struct text_page *page, const struct message_record *record)
 {
-	uint64_t bytes = 0;
+	struct {
+		uint64_t bytes;
+		const char *where;
+	} sizes[] = {{0, "delivered"}, {record->size_bytes, "in the queue"},
+	    {record->event.declared_bytes, "declared"}};
+	const char *between = NULL;
 
-	for (size_t i = 0; i < record->leg_count && bytes == 0; i++)
-		bytes = record->legs[i].event.content_bytes;
-	if (bytes == 0 && record->event.declared_bytes == 0)
-		return;
-	begin_field(page, "size");
-	if (bytes != 0)
-		page_format(page, "%" PRIu64 " bytes delivered", bytes);
-	if (bytes != 0 && record->event.declared_bytes != 0)
-		page_text(page, ", ");
-	if (record->event.declared_bytes != 0)
-		page_format(page, "%" PRIu64 " bytes declared",
-		    record->event.declared_bytes);
-	page_end_line(page);
+	for (size_t i = 0; i < record->leg_count && sizes[0].bytes == 0; i++)
+		sizes[0].bytes = record->legs[i].event.content_bytes;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		if (sizes[i].bytes == 0)
+			continue;
+		if (between == NULL)
+			begin_field(page, "size");
+		else
+			page_text(page, between);
+		page_format(page, "%" PRIu64 " bytes %s", sizes[i].bytes,
+		    sizes[i].where);
+		between = ", ";
+	}
+	if (between != NULL)
+		page_end_line(page);
 }
 
 /* The mail log is usually in local time. */
@@ -177,6 +188,10 @@ page_ending(struct text_page *page, const struct message_record *record)
 		return;
 	}
 	page_text(page, message_ending_name(event->ending));
+	if (event->ending == MESSAGE_ENDING_LOGGED) {
+		page_text(page, " by Postfix, not seen by the milter");
+		return;
+	}
 	if (event->ending != MESSAGE_ENDING_ACCEPTED &&
 	    event->phase != MESSAGE_PHASE_NONE)
 		page_format(
@@ -248,8 +263,10 @@ timeline_text(const struct timeline *timeline, const struct text_style *style,
 	struct text_page page = {*style, out, 0};
 
 	head(&page, timeline);
-	page_end_line(&page);
-	phase_text_heading(&page, timeline);
+	if (timeline->first_offset_ns < timeline->last_offset_ns) {
+		page_end_line(&page);
+		phase_text_heading(&page, timeline);
+	}
 	phase_text_rows(
 	    &page, timeline, timeline->phases, timeline->phase_count);
 	recipient_text_groups(&page, timeline);

@@ -115,6 +115,20 @@ build_recipient(struct builder *builder,
 	    builder, &view, PHASE_QUEUE, PHASE_LMTP_REPLY, recipient_r->phases);
 }
 
+static void
+count_attempts(
+    const struct message_record *record, struct timeline_recipient *recipients)
+{
+	for (size_t i = 0; i < record->attempt_count; i++) {
+		const struct attempt_record *attempt = &record->attempts[i];
+
+		if (attempt->recipient >= record->recipient_count)
+			continue;
+		recipients[attempt->recipient].attempt_count++;
+		recipients[attempt->recipient].last_attempt = attempt;
+	}
+}
+
 struct timeline *
 timeline_build(const struct message_record *record, struct arena *arena)
 {
@@ -140,5 +154,6 @@ timeline_build(const struct message_record *record, struct arena *arena)
 	for (size_t i = 0; i < record->recipient_count; i++)
 		build_recipient(
 		    &builder, &record->recipients[i], &timeline->recipients[i]);
+	count_attempts(record, timeline->recipients);
 	return timeline;
 }

@@ -33,6 +33,9 @@ struct timeline_recipient {
 	const struct recipient_record *record;
 	const struct delivery_reply *reply; /* that decided; NULL: none */
 	struct duration latency;            /* MAIL FROM to that reply */
+	/* Delivery agents' lines about it in Postfix's log, and the last. */
+	size_t attempt_count;
+	const struct attempt_record *last_attempt;
 	struct timeline_phase phases[PHASES];
 	size_t phase_count;
 };

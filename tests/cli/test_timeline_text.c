@@ -160,6 +160,43 @@ add_delivered(struct made *made, struct leg_record *leg, const char *address,
 	decided(made, leg);
 }
 
+/* A line of the log about the recipient added last. */
+static void
+add_attempt(struct made *made, int64_t ns, struct attempt_record attempt)
+{
+	struct attempt_record *added =
+	    arena_append(made->arena, &made->record.attempts,
+		&made->record.attempt_count, sizeof(*added));
+
+	assert_non_null(added);
+	*added = attempt;
+	added->wall_ns = (MAIL_WALL_NS + ns) / SECOND * SECOND;
+	added->recipient = (uint32_t)made->record.recipient_count - 1;
+}
+
+static const struct attempt_record sent = {
+    .agent = "smtp",
+    .relay = "mx.remote.example[203.0.113.7]:25",
+    .dsn = "2.0.0",
+    .status = "sent",
+    .text = "250 2.0.0 Ok: queued as 9F1E2D3C4B",
+};
+static const struct attempt_record busy = {
+    .agent = "lmtp",
+    .relay = "127.0.0.1[127.0.0.1]:24",
+    .dsn = "4.2.0",
+    .status = "deferred",
+    .text = "host 127.0.0.1[127.0.0.1] said: 451 4.2.0 Mailbox busy (in "
+	    "reply to end of DATA command)",
+};
+static const struct attempt_record filtered = {
+    .agent = "pipe",
+    .relay = "spamfilter",
+    .dsn = "2.0.0",
+    .status = "sent",
+    .text = "delivered via spamfilter service",
+};
+
 static char *
 reference(const char *name)
 {
@@ -374,6 +411,113 @@ many_attempts_show_the_last_ones(void **state)
 	expect(&made, "attempts", &wide);
 }
 
+static void
+what_the_log_says_stands_with_each_recipient(void **state)
+{
+	struct made made = make();
+	struct recipient_record *recipient;
+	const char *further[] = {"4XyZab7777z5"};
+
+	made.record.size_bytes = 12480;
+	made.record.queue_ids = further;
+	made.record.queue_id_count = 1;
+	add_recipient(&made, "sales@example.org", RECIPIENT_EXPANDED);
+	recipient =
+	    add_recipient(&made, "carol@remote.example", RECIPIENT_RELAYED);
+	recipient->expected = false;
+	recipient->original = "sales@example.org";
+	add_attempt(&made, 0, sent);
+	recipient = add_recipient(&made, "dan@example.org", RECIPIENT_MERGED);
+	recipient->reason = FATE_REASON_DUPLICATE;
+	add_recipient(&made, "busy@example.org", RECIPIENT_DEFERRED);
+	add_attempt(&made, 1 * SECOND, busy);
+	add_attempt(&made, 310 * SECOND, busy);
+	add_recipient(&made, "filter@example.org", RECIPIENT_HANDED_OFF);
+	add_attempt(&made, 1 * SECOND, filtered);
+	add_recipient(&made, "gone@example.org", RECIPIENT_LOST);
+	recipient = add_recipient(&made, "who@example.org", RECIPIENT_UNKNOWN);
+	recipient->reason = FATE_REASON_LOG_GAP;
+	expect(&made, "log", &wide);
+}
+
+/* Three attempts, one latency: two put off, the third seen by the hook. */
+static void
+a_delivery_after_deferrals_shows_them_all(void **state)
+{
+	struct made made = make();
+	struct attempt_record last = busy;
+	struct leg_record *leg = add_leg(&made, 900 * SECOND);
+
+	last.dsn = "2.0.0";
+	last.status = "sent";
+	last.text = "250 2.0.0 <bob@example.org> aBcDeFg0 Saved";
+	add_delivered(&made, leg, "bob@example.org", 901 * SECOND);
+	made.record.recipients[0].attempts = 3;
+	add_attempt(&made, 1 * SECOND, busy);
+	add_attempt(&made, 310 * SECOND, busy);
+	add_attempt(&made, 901 * SECOND, last);
+	expect(&made, "deferrals", &wide);
+}
+
+static void
+one_line_of_the_log_does_not_repeat_the_hook(void **state)
+{
+	struct made made = make_simple();
+	struct attempt_record same = busy;
+
+	same.status = "sent";
+	add_attempt(&made, 1 * SECOND, same);
+	expect(&made, "simple", &wide);
+}
+
+static void
+many_lines_of_the_log_show_the_last_ones(void **state)
+{
+	struct text_style narrow = {.width = 48};
+	struct made made = make();
+
+	add_recipient(&made, "busy@example.org", RECIPIENT_DEFERRED);
+	for (int i = 0; i < 14; i++)
+		add_attempt(&made, i * 300 * SECOND, busy);
+	expect(&made, "many_lines", &narrow);
+}
+
+static void
+recipients_that_the_log_says_the_same_of_share_a_line(void **state)
+{
+	struct made made = make();
+	struct attempt_record each = sent;
+	char address[32];
+
+	for (int i = 1; i <= 12; i++) {
+		snprintf(address, sizeof(address), "u%02d@remote.example", i);
+		add_recipient(&made, address, RECIPIENT_RELAYED);
+		each.text = arena_string(made.arena, address);
+		add_attempt(&made, 2 * SECOND, each);
+	}
+	expect(&made, "relayed", &wide);
+}
+
+static void
+mail_that_the_milter_did_not_see_is_known_from_the_log(void **state)
+{
+	struct made made = {.arena = arena_new(1 << 20)};
+	struct message_event *event = &made.record.event;
+
+	assert_int_equal(0,
+	    uuid_parse("01a22b6c-85ab-7abc-8def-0123456789ab", 36, &event->id));
+	event->ending = MESSAGE_ENDING_LOGGED;
+	event->queue_id = "4XyZab8888z5";
+	event->message_id = "<8@example.org>";
+	event->sender = "root@example.org";
+	made.record.instance = "mx1.example";
+	made.record.size_bytes = 512;
+	add_recipient(&made, "admin@remote.example", RECIPIENT_RELAYED)
+	    ->expected = false;
+	add_attempt(&made, 1 * SECOND, sent);
+	expect(&made, "logged", &wide);
+}
+
 /* I9, and terminals: a stranger's text may do nothing but stand there. */
 static void
 hostile_text_reaches_the_terminal_harmless(void **state)
@@ -444,6 +588,14 @@ main(void)
 	    cmocka_unit_test(mail_without_a_stamp_shows_its_delivery_alone),
 	    cmocka_unit_test(a_foreign_delivery_stands_apart),
 	    cmocka_unit_test(many_attempts_show_the_last_ones),
+	    cmocka_unit_test(what_the_log_says_stands_with_each_recipient),
+	    cmocka_unit_test(a_delivery_after_deferrals_shows_them_all),
+	    cmocka_unit_test(one_line_of_the_log_does_not_repeat_the_hook),
+	    cmocka_unit_test(many_lines_of_the_log_show_the_last_ones),
+	    cmocka_unit_test(
+		recipients_that_the_log_says_the_same_of_share_a_line),
+	    cmocka_unit_test(
+		mail_that_the_milter_did_not_see_is_known_from_the_log),
 	    cmocka_unit_test(hostile_text_reaches_the_terminal_harmless),
 	    cmocka_unit_test(a_terminal_without_utf8_gets_no_byte_beyond_ascii),
 	    cmocka_unit_test(a_local_time_that_differs_is_told),
