@@ -16,6 +16,7 @@
 #include "store/database.h"
 #include "store/day_totals.h"
 #include "store/intern.h"
+#include "store/queue_id_row.h"
 #include "store/schema.h"
 #include "store/store.h"
 
@@ -62,6 +63,7 @@ disconnect(struct day_file *file)
 	intern_free(&file->tables.intern);
 	database_close(&file->tables.database);
 	file->in_transaction = false;
+	file->is_reading = false;
 }
 
 /* The file is not there any more. */
@@ -119,6 +121,7 @@ adopt(struct day_file *file, bool *damaged_r, struct reason *reason)
 	}
 	if (database_check(database, NULL) == 0) {
 		file->tables.intern = intern_new(database);
+		file->has_queue_ids = queue_id_rows_are_there(&file->tables);
 		positions_clear(&file->positions);
 		positions_read(&file->positions, database, SQL_POSITIONS_READ);
 		day_totals_load(file->totals, &file->tables, NULL);
@@ -212,12 +215,30 @@ day_file_begin(struct day_file *file, bool create, struct reason *reason)
 		return reason_set(reason, "%s: removed", file->path);
 	if (opened < 0)
 		return -1;
+	day_file_end_read(file);
 	database_begin_write(file->tables.database);
 	file->in_transaction = true;
 	if (database_check(file->tables.database, reason) == 0)
 		return 0;
 	day_file_rollback(file);
 	return -1;
+}
+
+void
+day_file_begin_read(struct day_file *file)
+{
+	if (file->in_transaction || file->is_reading)
+		return;
+	file->is_reading = database_begin_read(file->tables.database) == 0;
+}
+
+/* A failure sticks until a rollback, which ends it, too. */
+void
+day_file_end_read(struct day_file *file)
+{
+	if (file->is_reading)
+		database_commit(file->tables.database);
+	file->is_reading = false;
 }
 
 void
@@ -298,9 +319,12 @@ day_file_rollback(struct day_file *file)
 	if (database == NULL)
 		return;
 	damaged = database_failure(database) == DATABASE_DAMAGED;
-	if (database_check(database, &reason) == 0 && !file->in_transaction)
+	if (database_check(database, &reason) == 0 && !file->in_transaction) {
+		day_file_end_read(file);
 		return;
+	}
 	file->in_transaction = false;
+	file->is_reading = false;
 	database_rollback(database);
 	intern_forget(file->tables.intern);
 	memset(&file->message_hint, 0, sizeof(file->message_hint));

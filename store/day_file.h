@@ -36,13 +36,15 @@ struct day_file {
 	char *path;
 	struct day_tables tables; /* database is NULL while closed */
 	struct layout_identity identity;
-	bool in_transaction;
-	bool unpublished; /* committed, not yet in the sums */
+	bool in_transaction; /* to write */
+	bool is_reading;     /* in one to read, which excludes the other */
+	bool unpublished;    /* committed, not yet in the sums */
 	struct positions positions;
 	struct day_totals *totals;
 	struct batch_leg *legs;
 	size_t leg_count, leg_capacity;
 	struct row_hint message_hint, leg_hint;
+	bool has_queue_ids; /* some message may have got a further one */
 	struct arena *scratch;
 	uint64_t set_aside; /* times that a damaged one was */
 	uint64_t replaced;
@@ -67,6 +69,12 @@ void day_file_close(struct day_file *file);
  * path. When that is not the one that was open, fails once: what the caller
  * knows of the old file's rows is void. Returns 0, or -1 with a reason. */
 int day_file_begin(struct day_file *file, bool create, struct reason *reason);
+
+/* Begins a transaction to read, unless there is one at all: so that the file is
+ * locked once for a batch rather than for each statement. It must be open.
+ * Ended by what begins to write, commits or rolls back. */
+void day_file_begin_read(struct day_file *file);
+void day_file_end_read(struct day_file *file);
 
 /* Says that the batch made a leg a message's, and that one decided. */
 void day_file_note_leg(

@@ -28,6 +28,17 @@ queue_id_row_add(struct day_tables *tables, int64_t message_row,
 	statement_run(add);
 }
 
+bool
+queue_id_rows_are_there(struct day_tables *tables)
+{
+	struct statement *any =
+	    database_statement(tables->database, SQL_QUEUE_ID_ANY);
+	bool found = statement_step(any) == 1;
+
+	statement_end(any);
+	return found;
+}
+
 /* Columns from `column` on: instance, queue id, since. */
 static void
 read_claim(struct statement *rows, int column, struct arena *arena,

@@ -10,6 +10,7 @@
 
 #include "store/store_write.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,9 @@ struct day_tables;
 /* Adds one; what the message has already stays as it is. */
 void queue_id_row_add(struct day_tables *tables, int64_t message_row,
     const struct queue_id_claim *claim);
+
+/* Whether any message has one. */
+bool queue_id_rows_are_there(struct day_tables *tables);
 
 /* Those of a message, in `arena`, in the order they were claimed. Returns 0, or
  * -1 when the connection failed or the arena is full. */

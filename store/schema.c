@@ -204,6 +204,7 @@ const char *const day_sql[DAY_STATEMENTS] = {
     [SQL_QUEUE_ID_ADD] =
 	"INSERT INTO queue_id(message, instance, queue_id, hash, since)"
 	" VALUES(?, ?, ?, ?, ?)" ADD_WITHOUT_CONFLICT,
+    [SQL_QUEUE_ID_ANY] = "SELECT 1 FROM queue_id LIMIT 1",
     [SQL_QUEUE_IDS_READ] =
 	"SELECT instance, queue_id, since FROM queue_id WHERE message = ?"
 	" ORDER BY since",

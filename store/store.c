@@ -30,20 +30,43 @@
 #include "store/settings.h"
 #include "store/totals_writer.h"
 
-struct day_file *
-store_day(struct store *store, int64_t day)
+static struct day_file *
+find_day(const struct store *store, int64_t day)
 {
-	struct day_file *file;
-
 	for (size_t i = 0; i < store->file_count; i++) {
 		if (store->files[i]->day == day)
 			return store->files[i];
 	}
+	return NULL;
+}
+
+struct day_file *
+store_day(struct store *store, int64_t day)
+{
+	struct day_file *file = find_day(store, day);
+
+	if (file != NULL)
+		return file;
 	file = day_file_new(store->directory, day, totals_names(store->totals));
 	store->files = memory_resize(
 	    store->files, store->file_count + 1, sizeof(struct day_file *));
 	store->files[store->file_count++] = file;
 	return file;
+}
+
+struct day_file *
+store_known_day(struct store *store, int64_t day)
+{
+	struct day_file *file = find_day(store, day);
+	struct layout_identity identity;
+	char *path;
+
+	if (file != NULL)
+		return file;
+	path = layout_day_path(store->directory, day);
+	identity = layout_identify(path);
+	free(path);
+	return identity.inode != 0 ? store_day(store, day) : NULL;
 }
 
 static int64_t
@@ -250,8 +273,10 @@ list_file(struct store *store, int64_t day, struct day_file **files,
 	struct day_file *file = store_day(store, day);
 	int opened = day_file_open(file, false, NULL, reason);
 
-	if (opened == 1 && *count < STORE_WRITABLE_MAX)
+	if (opened == 1 && *count < STORE_WRITABLE_MAX) {
+		day_file_begin_read(file);
 		files[(*count)++] = file;
+	}
 	return opened < 0 ? -1 : 0;
 }
 
@@ -336,7 +361,11 @@ store_commit(struct store *store, const struct source_position *positions,
     size_t count, struct reason *reason)
 {
 	int64_t start_ns = clock_stamp().monotonic_ns, took_ns;
-	int result = commit_files(store, positions, count, reason);
+	int result;
+
+	for (size_t i = 0; i < store->file_count; i++)
+		day_file_end_read(store->files[i]);
+	result = commit_files(store, positions, count, reason);
 
 	publish(store);
 	if (result != 0) {

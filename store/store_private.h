@@ -35,6 +35,10 @@ struct store {
 /* The object for a day or LAYOUT_ODD; opens nothing. */
 struct day_file *store_day(struct store *store, int64_t day);
 
+/* The same, but NULL for a day that has no file: ids that anybody can make must
+ * not make objects. */
+struct day_file *store_known_day(struct store *store, int64_t day);
+
 /* Whether the file may still be written, by today's date. */
 bool store_day_is_writable(const struct store *store, int64_t day);
 

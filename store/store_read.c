@@ -86,8 +86,9 @@ read_open(struct day_file *file, int64_t row, struct arena *arena,
 	memcpy(message_r->boot_id, record.boot_id, sizeof(record.boot_id));
 	owner.mail_at = record.event.mail_at;
 	if (read_recipients(file, &owner, arena, message_r) != 0 ||
-	    queue_id_rows_read(&file->tables, row, arena, &message_r->queue_ids,
-		&message_r->queue_id_count) != 0)
+	    (file->has_queue_ids &&
+		queue_id_rows_read(&file->tables, row, arena,
+		    &message_r->queue_ids, &message_r->queue_id_count) != 0))
 		return fail(file, reason);
 	return 1;
 }
@@ -97,10 +98,11 @@ find_in_day(struct day_file *file, const struct uuid *id, struct arena *arena,
     struct open_message *message_r, struct reason *reason)
 {
 	int64_t row;
-	int found = day_file_open(file, false, NULL, reason);
+	int found = file != NULL ? day_file_open(file, false, NULL, reason) : 0;
 
 	if (found != 1)
 		return found;
+	day_file_begin_read(file);
 	found = day_find_id(&file->tables, SQL_MESSAGE_SCAN, id, &row);
 	if (found < 0)
 		return fail(file, reason);
@@ -112,13 +114,13 @@ store_find_message(struct store *store, const struct uuid *id,
     struct arena *arena, struct open_message *message_r, struct reason *reason)
 {
 	int64_t day = clock_day(uuid_wall_ns(id));
-	int found =
-	    find_in_day(store_day(store, day), id, arena, message_r, reason);
+	int found = find_in_day(
+	    store_known_day(store, day), id, arena, message_r, reason);
 
 	if (found != 0)
 		return found;
 	return find_in_day(
-	    store_day(store, LAYOUT_ODD), id, arena, message_r, reason);
+	    store_known_day(store, LAYOUT_ODD), id, arena, message_r, reason);
 }
 
 /* The rows a statement's first column gives, to be freed; `count_r` of them.
@@ -206,6 +208,8 @@ consider_further_ids(
 	struct queue_id_row *rows;
 	size_t count;
 
+	if (!file->has_queue_ids)
+		return 0;
 	if (queue_id_rows_find(
 		&file->tables, last->key->queue_id, arena, &rows, &count) != 0)
 		return -1;
@@ -319,8 +323,7 @@ walk_file(struct walk *walk, struct day_file *file)
 	int64_t *rows;
 	int result;
 
-	if (!file->in_transaction)
-		database_begin_read(database);
+	day_file_begin_read(file);
 	rows = collect_rows(
 	    database_statement(database, walk->rows), walk->shift, &count);
 	result = database_check(database, walk->reason);
@@ -329,8 +332,7 @@ walk_file(struct walk *walk, struct day_file *file)
 		result = walk->visit(walk, file, rows[i]);
 	}
 	free(rows);
-	if (!file->in_transaction)
-		database_commit(database);
+	day_file_end_read(file);
 	return result;
 }
 

@@ -82,6 +82,7 @@ store_add_queue_id(const struct message_key *key,
 
 	if (day_file_begin(file, false, reason) != 0)
 		return -1;
+	file->has_queue_ids = true;
 	queue_id_row_add(&file->tables, key->row, claim);
 	return database_check(file->tables.database, reason);
 }

@@ -5,6 +5,8 @@
  */
 #include "tests/store/store_fixture.h"
 
+#include "store/store_private.h"
+
 static struct message_key
 add_message(
     struct fixture *fixture, uint64_t number, struct fixture_message *message)
@@ -343,6 +345,56 @@ a_message_as_old_as_its_file_is_found_and_written(void **state)
 	    RECIPIENT_BOUNCED);
 }
 
+/* Anybody can send mail with a stamp whose id nobody made (I8). */
+static void
+ids_of_days_without_files_leave_nothing(void **state)
+{
+	struct fixture *fixture = *state;
+	struct open_message open;
+	size_t before;
+
+	fixture_add_both(fixture, 1);
+	fixture_must_commit(fixture, 1);
+	before = fixture->store->file_count;
+	for (int64_t day = 1; day < 30000; day += 7) {
+		struct uuid id = fixture_id(day * DAY_NS, 1);
+
+		assert_int_equal(store_find_message(fixture->store, &id,
+				     fixture->arena, &open, &fixture->reason),
+		    0);
+	}
+	assert_int_equal(fixture->store->file_count, before);
+}
+
+/* What was read in a batch does not keep it from writing. */
+static void
+a_file_is_read_and_written_in_turn(void **state)
+{
+	struct fixture *fixture = *state;
+	struct fixture_message message;
+	struct open_message open;
+	struct message_key key = add_message(fixture, 1, &message);
+	const struct recipient_change change = {.state = RECIPIENT_HELD};
+	const struct queue_id_key wanted = {
+	    "mx.example.com", message.queue_id, NOW_NS};
+
+	fixture_must_commit(fixture, 1);
+	for (uint64_t i = 2; i < 5; i++) {
+		assert_int_equal(store_find_queue_id(fixture->store, &wanted,
+				     fixture->arena, &open, &fixture->reason),
+		    1);
+		if (i == 3)
+			store_rollback(fixture->store);
+		assert_int_equal(
+		    store_change_recipient(&key, &change, &fixture->reason), 0);
+		assert_int_equal(store_find_queue_id(fixture->store, &wanted,
+				     fixture->arena, &open, &fixture->reason),
+		    1);
+		assert_int_equal(open.recipients[0].state, RECIPIENT_HELD);
+		fixture_must_commit(fixture, i);
+	}
+}
+
 static void
 lower_bounds_and_positions_are_each_sources_own(void **state)
 {
@@ -404,6 +456,8 @@ main(void)
 	    TEST(a_generation_of_a_queue_id_is_chosen_by_time_and_instance),
 	    TEST(nothing_of_a_rolled_back_batch_is_left),
 	    TEST(a_message_as_old_as_its_file_is_found_and_written),
+	    TEST(ids_of_days_without_files_leave_nothing),
+	    TEST(a_file_is_read_and_written_in_turn),
 	    TEST(lower_bounds_and_positions_are_each_sources_own),
 	    TEST(a_batch_that_ends_earlier_takes_no_position_back),
 	};
