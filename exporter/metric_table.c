@@ -37,7 +37,9 @@ outcome_value(unsigned number)
 static const char *
 state_value(unsigned number)
 {
-	return recipient_state_name(open_state(number));
+	return recipient_state_name(number < OPEN_STATES
+					? open_state(number)
+					: outcome_state(number - OPEN_STATES));
 }
 
 static const char *
@@ -173,9 +175,10 @@ const struct metric_family metric_families[METRICS] = {
 	"last one.", true},
 [METRIC_RECIPIENTS] = {
 	"postlag_recipients", METRIC_GAUGE, METRIC_PLAIN,
-	{{"state", OPEN_STATES, state_value}},
-	"Recipients that are in this state now; of messages that the queue "
-	"lifetime of the configuration allows to be in the queue still."},
+	{{"state", OPEN_STATES + OUTCOMES, state_value}},
+	"Recipients that are in this state now: in the queue (of messages that "
+	"may be there still by the configured queue lifetime), or finally. "
+	"Accepted and added are always the sum of all."},
 [METRIC_RECIPIENTS_LOST] = {
 	"postlag_recipients_lost_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
 	{{.name = NULL}},

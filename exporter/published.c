@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "exporter/balance.h"
 #include "exporter/metrics.h"
 
 struct published {
@@ -81,6 +82,7 @@ published_swap(struct published *published, const struct picture *own)
 	pthread_mutex_lock(&published->lock);
 	totals_snapshot(published->totals, now->counters, now->histograms);
 	copy_state(now, own);
+	balance_fill(now);
 	pthread_mutex_unlock(&published->lock);
 }
 

@@ -56,6 +56,8 @@ class Balance:
             accepted + added
             + metrics.total("postlag_outcome_revisions_total"),
             outcomes + in_flight)
+        self.assertEqual(accepted + added,
+                         metrics.total("postlag_recipients"))
         self.assertEqual(
             metrics.value("postlag_delivery_latency_seconds_count"),
             states.count("delivered"))
