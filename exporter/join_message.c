@@ -169,6 +169,23 @@ count_message(struct day_file *file, const struct folded *folded,
 		effect_count(file, METRIC_SMTP_ABORTS, phase, 1);
 }
 
+static struct open_recipient *
+open_recipients(struct arena *arena, const struct folded *folded)
+{
+	size_t count = folded->event.recipient_count;
+	struct open_recipient *recipients =
+	    arena_alloc(arena, count * sizeof(*recipients));
+
+	for (size_t i = 0; recipients != NULL && i < count; i++)
+		recipients[i] = (struct open_recipient){
+		    .address = folded->event.recipients[i].address,
+		    .state = folded->verdicts[i].state,
+		    .evidence = folded->verdicts[i].evidence,
+		};
+	return recipients;
+}
+
+/* NULL without memory. */
 static struct tracked *
 track(struct join *join, const struct folded *folded,
     const struct segment_header *segment, const struct message_key *key)
@@ -183,22 +200,14 @@ track(struct join *join, const struct folded *folded,
 	    .evidence = evidence_by_ending(event->ending),
 	    .mail_at = event->mail_at,
 	    .eom_at = event->eom_at,
+	    .recipients = open_recipients(join->scratch, folded),
+	    .recipient_count = event->recipient_count,
 	};
-	struct tracked *tracked;
 
 	memcpy(message.boot_id, segment->boot_id, CLOCK_BOOT_ID_BYTES);
-	tracked = open_messages_add(join->messages, &message);
-	for (size_t i = 0; i < event->recipient_count; i++) {
-		const struct recipient_change change = {
-		    .number = (uint32_t)i,
-		    .state = folded->verdicts[i].state,
-		    .evidence = folded->verdicts[i].evidence,
-		};
-
-		tracked_set_recipient(join->messages, tracked,
-		    event->recipients[i].address, &change);
-	}
-	return tracked;
+	return message.recipients != NULL
+		   ? open_messages_add(join->messages, &message)
+		   : NULL;
 }
 
 /* Deliveries that were read before their message. */
@@ -233,6 +242,8 @@ add_message(struct join *join, const struct folded *folded,
 		file, &folded->event, segment, &verdict, &key, reason) != 0)
 		return -1;
 	tracked = track(join, folded, segment, &key);
+	if (tracked == NULL)
+		return reason_set(reason, "too many recipients");
 	result = settle_waiting(join, tracked, reason);
 	join_log_message_came(join, tracked, input->now_ns);
 	open_messages_settle(join->messages, tracked);

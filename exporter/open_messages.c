@@ -7,29 +7,20 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
-
-#include <uthash.h>
 
 #include "base/memory.h"
 #include "exporter/fate.h"
-
-struct tracked {
-	struct open_message message; /* its memory is the entry's own */
-	size_t capacity;             /* of message.recipients */
-	size_t open;                 /* recipients */
-	bool is_kept;                /* in the list of those */
-	TAILQ_ENTRY(tracked) by_use;
-	struct look look;
-	UT_hash_handle hh;
-};
+#include "exporter/slot_table.h"
+#include "exporter/tracked.h"
 
 TAILQ_HEAD(tracked_list, tracked);
 
 struct open_messages {
-	struct tracked *table;
+	struct slot_table table; /* by id */
 	struct queue_ids *queue_ids;
 	struct look_times *looks;
+	char **instances; /* every one that was ever named */
+	size_t instance_count;
 	struct tracked_list kept; /* used last at the end */
 	size_t kept_count;
 	size_t kept_max;
@@ -51,48 +42,22 @@ open_messages_new(size_t kept_max)
 	return messages;
 }
 
-/* Memory of one's own is told as const to everybody else. */
-static void
-free_const(const void *memory)
-{
-	free((void *)(uintptr_t)memory);
-}
-
-static void
-tracked_free(struct tracked *tracked)
-{
-	struct open_message *message = &tracked->message;
-
-	for (size_t i = 0; i < message->recipient_count; i++) {
-		free_const(message->recipients[i].address);
-		free_const(message->recipients[i].original);
-	}
-	for (size_t i = 0; i < message->queue_id_count; i++) {
-		free_const(message->queue_ids[i].instance);
-		free_const(message->queue_ids[i].queue_id);
-	}
-	free(message->queue_ids);
-	free(message->recipients);
-	free_const(message->instance);
-	free_const(message->queue_id);
-	free(tracked);
-}
-
 void
 open_messages_clear(struct open_messages *messages)
 {
-	struct tracked *tracked, *next;
+	const struct slot *slot;
+	size_t at = 0;
 
-	HASH_ITER(hh, messages->table, tracked, next)
-	{
-		HASH_DEL(messages->table, tracked);
-		tracked_free(tracked);
-	}
+	while ((slot = slot_table_each(&messages->table, &at)) != NULL)
+		tracked_free(slot->item);
+	slot_table_free(&messages->table);
 	queue_ids_free(&messages->queue_ids);
 	look_times_clear(messages->looks);
 	*messages = (struct open_messages){
 	    .queue_ids = queue_ids_new(),
 	    .looks = messages->looks,
+	    .instances = messages->instances,
+	    .instance_count = messages->instance_count,
 	    .kept_max = messages->kept_max,
 	};
 	TAILQ_INIT(&messages->kept);
@@ -106,8 +71,60 @@ open_messages_free(struct open_messages **messages)
 	open_messages_clear(*messages);
 	queue_ids_free(&(*messages)->queue_ids);
 	look_times_free(&(*messages)->looks);
+	for (size_t i = 0; i < (*messages)->instance_count; i++)
+		free((*messages)->instances[i]);
+	free((*messages)->instances);
 	free(*messages);
 	*messages = NULL;
+}
+
+/* There are few, and they stay. */
+static const char *
+keep_instance(struct open_messages *messages, const char *instance)
+{
+	size_t count = messages->instance_count;
+
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(messages->instances[i], instance) == 0)
+			return messages->instances[i];
+	messages->instances = memory_resize(
+	    messages->instances, count + 1, sizeof(*messages->instances));
+	messages->instances[count] = memory_string(instance);
+	messages->instance_count++;
+	return messages->instances[count];
+}
+
+/* An id ends in random bits. */
+static uint32_t
+hash(const struct uuid *id)
+{
+	uint32_t value;
+
+	memcpy(&value, id->bytes + UUID_BYTES - sizeof(value), sizeof(value));
+	return value;
+}
+
+static const struct slot *
+find(const struct open_messages *messages, const struct uuid *id)
+{
+	const struct slot *slot;
+	size_t at = 0;
+
+	while (
+	    (slot = slot_table_find(&messages->table, hash(id), &at)) != NULL) {
+		const struct tracked *tracked = slot->item;
+
+		if (memcmp(&tracked->message.id, id, sizeof(*id)) == 0)
+			break;
+	}
+	return slot;
+}
+
+static void
+insert(struct open_messages *messages, struct tracked *tracked)
+{
+	slot_table_add(&messages->table,
+	    (struct slot){.item = tracked, .hash = hash(&tracked->message.id)});
 }
 
 /* What is in use is not the next to be let go. */
@@ -124,10 +141,9 @@ use(struct open_messages *messages, struct tracked *tracked)
 struct tracked *
 open_messages_find(struct open_messages *messages, const struct uuid *id)
 {
-	struct tracked *tracked;
+	const struct slot *slot = find(messages, id);
 
-	HASH_FIND(hh, messages->table, id, sizeof(*id), tracked);
-	return use(messages, tracked);
+	return slot != NULL ? use(messages, slot->item) : NULL;
 }
 
 struct tracked *
@@ -145,76 +161,74 @@ tracked_message(const struct tracked *tracked)
 }
 
 static void
-set_identity(struct tracked *tracked, const struct open_message *message)
+count_open(struct open_messages *messages, struct tracked *tracked)
 {
-	tracked->message.id = message->id;
-	tracked->message.ending = message->ending;
-	tracked->message.evidence = message->evidence;
-	tracked->message.mail_at = message->mail_at;
-	tracked->message.eom_at = message->eom_at;
-	memcpy(tracked->message.boot_id, message->boot_id,
-	    sizeof(message->boot_id));
-}
+	int64_t mail_wall_ns = tracked->message.mail_at.wall_ns;
 
-/* The claim on the queue id that a message began with. */
-static struct queue_id_claim
-own_claim(const struct tracked *tracked)
-{
-	return (struct queue_id_claim){tracked->message.instance,
-	    tracked->message.queue_id, tracked->message.mail_at.wall_ns};
+	if (tracked->open++ > 0)
+		return;
+	look_times_begin(messages->looks, &tracked->look);
+	if (messages->open++ == 0 || mail_wall_ns < messages->oldest_wall_ns) {
+		messages->oldest_wall_ns = mail_wall_ns;
+		messages->oldest_is_gone = false;
+	}
 }
 
 static void
-claim_own(struct open_messages *messages, struct tracked *tracked)
+count_closed(struct open_messages *messages, struct tracked *tracked)
 {
-	const struct queue_id_claim claim = own_claim(tracked);
-
-	if (claim.queue_id != NULL)
-		queue_ids_add(messages->queue_ids, &claim, tracked);
+	if (--tracked->open > 0)
+		return;
+	messages->open--;
+	if (tracked->message.mail_at.wall_ns == messages->oldest_wall_ns)
+		messages->oldest_is_gone = true;
 }
 
 static void
-disclaim_own(struct open_messages *messages, struct tracked *tracked)
+set_state(struct open_messages *messages, struct tracked *tracked,
+    struct open_recipient *recipient, enum recipient_state to)
 {
-	const struct queue_id_claim claim = own_claim(tracked);
+	enum recipient_state from = recipient->state;
 
-	if (claim.queue_id != NULL)
-		queue_ids_remove(messages->queue_ids, &claim, tracked);
+	recipient->state = to;
+	if (from == to)
+		return;
+	if (fate_is_open(to)) {
+		messages->recipients[open_state_number(to)]++;
+		count_open(messages, tracked);
+	}
+	if (fate_is_open(from)) {
+		messages->recipients[open_state_number(from)]--;
+		count_closed(messages, tracked);
+	}
+}
+
+struct queue_id_claim
+tracked_claim(const struct tracked *tracked, uint32_t number)
+{
+	const struct open_message *message = &tracked->message;
+
+	if (number > 0)
+		return message->queue_ids[number - 1];
+	return (struct queue_id_claim){
+	    message->instance, message->queue_id, message->mail_at.wall_ns};
 }
 
 struct tracked *
 open_messages_add(
     struct open_messages *messages, const struct open_message *message)
 {
-	struct tracked *tracked = memory_zeroed(1, sizeof(*tracked));
+	struct tracked *tracked =
+	    tracked_new(message, keep_instance(messages, message->instance));
 
-	tracked->message.key = message->key;
-	set_identity(tracked, message);
-	tracked->message.instance = memory_string(message->instance);
+	insert(messages, tracked);
 	if (message->queue_id != NULL)
-		tracked->message.queue_id = memory_string(message->queue_id);
-	HASH_ADD(hh, messages->table, message.id, sizeof(message->id), tracked);
-	claim_own(messages, tracked);
+		queue_ids_add(messages->queue_ids, tracked, 0);
 	for (size_t i = 0; i < message->queue_id_count; i++)
 		tracked_add_queue_id(messages, tracked, &message->queue_ids[i]);
-	for (size_t i = 0; i < message->recipient_count; i++) {
-		const struct open_recipient *recipient =
-		    &message->recipients[i];
-		const struct recipient_change change = {
-		    .number = (uint32_t)i,
-		    .state = recipient->state,
-		    .reason = recipient->reason,
-		    .evidence = recipient->evidence,
-		    .attempts = recipient->attempts,
-		    .leg_row = recipient->leg_row,
-		    .leg_position = recipient->leg_position,
-		    .original = recipient->original,
-		};
-
-		tracked_set_recipient(
-		    messages, tracked, recipient->address, &change);
-		tracked->message.recipients[i].expected = recipient->expected;
-	}
+	for (size_t i = 0; i < message->recipient_count; i++)
+		set_state(messages, tracked, &tracked->message.recipients[i],
+		    message->recipients[i].state);
 	return tracked;
 }
 
@@ -260,11 +274,16 @@ void
 tracked_rename(struct open_messages *messages, struct tracked *tracked,
     const struct open_message *message)
 {
-	disclaim_own(messages, tracked);
-	HASH_DEL(messages->table, tracked);
-	set_identity(tracked, message);
-	HASH_ADD(hh, messages->table, message.id, sizeof(message->id), tracked);
-	claim_own(messages, tracked);
+	struct open_message *own = &tracked->message;
+
+	slot_table_remove(&messages->table, find(messages, &own->id));
+	own->id = message->id;
+	own->ending = message->ending;
+	own->evidence = message->evidence;
+	own->mail_at = message->mail_at;
+	own->eom_at = message->eom_at;
+	memcpy(own->boot_id, message->boot_id, sizeof(own->boot_id));
+	insert(messages, tracked);
 	messages->oldest_is_gone = true;
 }
 
@@ -272,98 +291,31 @@ void
 tracked_add_queue_id(struct open_messages *messages, struct tracked *tracked,
     const struct queue_id_claim *claim)
 {
-	struct open_message *message = &tracked->message;
-	size_t number = message->queue_id_count++;
+	const struct queue_id_claim kept = {
+	    keep_instance(messages, claim->instance), claim->queue_id,
+	    claim->since_wall_ns};
 
-	message->queue_ids = memory_resize(message->queue_ids,
-	    message->queue_id_count, sizeof(*message->queue_ids));
-	message->queue_ids[number] =
-	    (struct queue_id_claim){memory_string(claim->instance),
-		memory_string(claim->queue_id), claim->since_wall_ns};
-	queue_ids_add(
-	    messages->queue_ids, &message->queue_ids[number], tracked);
-}
-
-static struct open_recipient *
-recipient_add(struct tracked *tracked, const char *address)
-{
-	struct open_message *message = &tracked->message;
-	size_t number = message->recipient_count++;
-
-	if (number == tracked->capacity) {
-		tracked->capacity += tracked->capacity / 2 + 1;
-		message->recipients = memory_resize(message->recipients,
-		    tracked->capacity, sizeof(*message->recipients));
-	}
-	message->recipients[number] = (struct open_recipient){
-	    .address = memory_string(address),
-	    .state = RECIPIENT_STATES,
-	};
-	return &message->recipients[number];
-}
-
-static void
-count_open(struct open_messages *messages, struct tracked *tracked)
-{
-	int64_t mail_wall_ns = tracked->message.mail_at.wall_ns;
-
-	if (tracked->open++ > 0)
-		return;
-	look_times_begin(messages->looks, &tracked->look);
-	if (messages->open++ == 0 || mail_wall_ns < messages->oldest_wall_ns) {
-		messages->oldest_wall_ns = mail_wall_ns;
-		messages->oldest_is_gone = false;
-	}
-}
-
-static void
-count_closed(struct open_messages *messages, struct tracked *tracked)
-{
-	if (--tracked->open > 0)
-		return;
-	messages->open--;
-	if (tracked->message.mail_at.wall_ns == messages->oldest_wall_ns)
-		messages->oldest_is_gone = true;
-}
-
-static void
-count(struct open_messages *messages, struct tracked *tracked,
-    enum recipient_state from, enum recipient_state to)
-{
-	if (from == to)
-		return;
-	if (fate_is_open(to)) {
-		messages->recipients[open_state_number(to)]++;
-		count_open(messages, tracked);
-	}
-	if (fate_is_open(from)) {
-		messages->recipients[open_state_number(from)]--;
-		count_closed(messages, tracked);
-	}
+	tracked_add_claim(tracked, &kept);
+	queue_ids_add(messages->queue_ids, tracked,
+	    (uint32_t)tracked->message.queue_id_count);
 }
 
 void
 tracked_set_recipient(struct open_messages *messages, struct tracked *tracked,
     const char *address, const struct recipient_change *change)
 {
-	struct open_recipient *recipient;
+	struct open_recipient *recipient =
+	    change->number < tracked->message.recipient_count
+		? &tracked->message.recipients[change->number]
+		: tracked_add_recipient(tracked, address);
 
-	if (change->number < tracked->message.recipient_count)
-		recipient = &tracked->message.recipients[change->number];
-	else
-		recipient = recipient_add(tracked, address);
-	count(messages, tracked, recipient->state, change->state);
-	recipient->state = change->state;
+	set_state(messages, tracked, recipient, change->state);
 	recipient->reason = change->reason;
 	recipient->evidence = change->evidence;
 	recipient->attempts = change->attempts;
 	recipient->leg_row = change->leg_row;
 	recipient->leg_position = change->leg_position;
-	if (change->original != NULL &&
-	    change->original != recipient->original) {
-		free_const(recipient->original);
-		recipient->original = memory_string(change->original);
-	}
+	tracked_set_original(tracked, recipient, change->original);
 	note_news(messages, tracked);
 }
 
@@ -382,11 +334,12 @@ let_go(struct open_messages *messages, struct tracked *tracked)
 {
 	unkeep(messages, tracked);
 	look_times_cancel(messages->looks, &tracked->look);
-	disclaim_own(messages, tracked);
+	if (tracked->message.queue_id != NULL)
+		queue_ids_remove(messages->queue_ids, tracked, 0);
 	for (size_t i = 0; i < tracked->message.queue_id_count; i++)
-		queue_ids_remove(messages->queue_ids,
-		    &tracked->message.queue_ids[i], tracked);
-	HASH_DEL(messages->table, tracked);
+		queue_ids_remove(messages->queue_ids, tracked, (uint32_t)i + 1);
+	slot_table_remove(
+	    &messages->table, find(messages, &tracked->message.id));
 	tracked_free(tracked);
 }
 
@@ -407,12 +360,14 @@ int
 open_messages_each(struct open_messages *messages,
     int (*each)(void *context, struct tracked *tracked), void *context)
 {
-	struct tracked *tracked, *next;
+	const struct slot *slot;
+	size_t at = 0;
 	int result = 0;
 
-	for (tracked = messages->table; tracked != NULL && result == 0;
-	     tracked = next) {
-		next = tracked->hh.next;
+	while (result == 0 &&
+	       (slot = slot_table_each(&messages->table, &at)) != NULL) {
+		struct tracked *tracked = slot->item;
+
 		if (tracked->open > 0)
 			result = each(context, tracked);
 	}
@@ -422,13 +377,17 @@ open_messages_each(struct open_messages *messages,
 static int64_t
 oldest_wall_ns(const struct open_messages *messages)
 {
-	const struct tracked *tracked = messages->table;
 	int64_t oldest = INT64_MAX;
+	const struct slot *slot;
+	size_t at = 0;
 
-	for (; tracked != NULL; tracked = tracked->hh.next)
+	while ((slot = slot_table_each(&messages->table, &at)) != NULL) {
+		const struct tracked *tracked = slot->item;
+
 		if (tracked->open > 0 &&
 		    tracked->message.mail_at.wall_ns < oldest)
 			oldest = tracked->message.mail_at.wall_ns;
+	}
 	return oldest;
 }
 

@@ -52,6 +52,11 @@ void tracked_set_evidence(
 void tracked_rename(struct open_messages *messages, struct tracked *tracked,
     const struct open_message *message);
 
+/* A message's claims on queue ids: 0 is that on the one it began with, which it
+ * must have, 1 and up those on further ones. */
+struct queue_id_claim tracked_claim(
+    const struct tracked *tracked, uint32_t number);
+
 void tracked_add_queue_id(struct open_messages *messages,
     struct tracked *tracked, const struct queue_id_claim *claim);
 

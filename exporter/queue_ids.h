@@ -16,13 +16,13 @@ struct tracked;
 struct queue_ids *queue_ids_new(void);
 void queue_ids_free(struct queue_ids **ids);
 
-/* Adds a claim; `tracked` is borrowed until it is removed. */
-void queue_ids_add(struct queue_ids *ids, const struct queue_id_claim *claim,
-    struct tracked *tracked);
+/* Adds claim `number` of a message: see tracked_claim(). Borrowed until it is
+ * removed. */
+void queue_ids_add(
+    struct queue_ids *ids, struct tracked *tracked, uint32_t number);
 
-/* Removes the claim of `tracked` on this id of this instance. */
-void queue_ids_remove(struct queue_ids *ids, const struct queue_id_claim *claim,
-    const struct tracked *tracked);
+void queue_ids_remove(
+    struct queue_ids *ids, const struct tracked *tracked, uint32_t number);
 
 /* Whether `tracked`, which claims the id since then, is one that is meant. */
 typedef bool queue_id_fits(

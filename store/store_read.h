@@ -26,9 +26,9 @@ struct open_recipient {
 	enum fate_reason reason;
 	uint32_t evidence;
 	uint32_t attempts;
+	uint32_t leg_position;
 	bool expected;
 	int64_t leg_row; /* the delivery that decided; 0: none */
-	uint32_t leg_position;
 	const char *original; /* orig_to; NULL: not known */
 };
 
