@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "cli/exit_status.h"
 #include "cli/journal_command.h"
+#include "cli/queue.h"
 #include "cli/show.h"
 #include "cli/suggest.h"
 
@@ -23,6 +24,8 @@ struct subcommand {
 
 static const struct subcommand subcommands[] = {
     {"show", show_command, true, "the timeline of a message"},
+    {"queue", queue_command, true, "messages that are still in the queue"},
+    {"lost", lost_command, true, "messages that are lost, or unknown"},
     {"journal", journal_command, false, "read or check the journals' files"},
 };
 
@@ -38,8 +41,9 @@ usage(FILE *out)
 	for (size_t i = 0; i < SUBCOMMANDS; i++)
 		fprintf(out, "  %-10s %s\n", subcommands[i].name,
 		    subcommands[i].help);
-	fputs("\nEach takes -h. Exit status: 0 found or sound, 1 not found or"
-	      " damaged,\n2 wrong usage, or the files could not be read.\n",
+	fputs("\nEach takes -h. Exit status: 0 found or sound, 1 not found,"
+	      " damaged or lost,\n2 wrong usage, or the files could not be"
+	      " read.\n",
 	    out);
 }
 

@@ -233,10 +233,12 @@ why(const struct timeline *timeline, const struct timeline_recipient *recipient,
 	char *words = verdict_words(timeline, recipient, with_table);
 	char *attempts = NULL, *text;
 	const char *reason = fate_text_reason(record);
+	size_t count = record->attempts;
 
-	if (record->attempts > 1 && words[0] != '\0')
-		attempts = memory_format(
-		    "%" PRIu32 " attempts, the last: ", record->attempts);
+	if (recipient->attempt_count > count && !with_table)
+		count = recipient->attempt_count;
+	if (count > 1 && words[0] != '\0')
+		attempts = memory_format("%zu attempts, the last: ", count);
 	text = memory_format("%s%s%s%s%s%s", origin,
 	    origin[0] != '\0' && (reason[0] != '\0' || words[0] != '\0') ? "; "
 									 : "",
@@ -246,6 +248,13 @@ why(const struct timeline *timeline, const struct timeline_recipient *recipient,
 	free(origin);
 	free(words);
 	return text;
+}
+
+char *
+recipient_text_why(
+    const struct timeline *timeline, const struct timeline_recipient *recipient)
+{
+	return why(timeline, recipient, false);
 }
 
 static void

@@ -12,6 +12,7 @@ struct delivery_reply;
 struct message_record;
 struct text_page;
 struct timeline;
+struct timeline_recipient;
 
 /* "2 delivered, 1 in flight" in the line where the page stands. */
 void recipient_text_summary(
@@ -19,6 +20,12 @@ void recipient_text_summary(
 
 void recipient_text_groups(
     struct text_page *page, const struct timeline *timeline);
+
+/* Why a recipient is in its state, or the last that is known of it: the words
+ * of whoever refused, answered or logged it; "" when the state says it all. To
+ * be freed with free(3). */
+char *recipient_text_why(const struct timeline *timeline,
+    const struct timeline_recipient *recipient);
 
 /* "250 2.0.0 Saved", to be freed with free(3). */
 char *recipient_text_reply(const struct delivery_reply *reply);

@@ -5,14 +5,9 @@
  */
 #include "cli/show.h"
 
-#include <errno.h>
-#include <getopt.h>
-#include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/buffer.h"
@@ -22,12 +17,12 @@
 #include "base/reason.h"
 #include "cli/duration_text.h"
 #include "cli/exit_status.h"
+#include "cli/store_options.h"
 #include "cli/terminal.h"
 #include "cli/text_page.h"
 #include "cli/timeline_text.h"
 #include "store/query.h"
 #include "store/reach.h"
-#include "store/settings.h"
 #include "store/timeline.h"
 
 #define ARENA_BYTES ((size_t)1 << 30)
@@ -36,15 +31,7 @@
 
 enum { LIMIT_DEFAULT = 20 };
 
-struct show {
-	const char *config;
-	const char *directory; /* --store; NULL: as configured */
-	const char *key;
-	long limit;
-	bool json;
-};
-
-static const char help_text[] =
+static const struct store_options_help help = {"one id, queue id or Message-ID",
     "usage: postlag show [-c FILE] [--store DIR] [--json] [--limit N] KEY\n\n"
     "Shows what became of a message, newest match first. KEY is its id, a\n"
     "queue id, or a Message-ID with or without <>.\n\n"
@@ -52,105 +39,7 @@ static const char help_text[] =
     "  --store DIR  the store, instead of the configured one\n"
     "  --json       exact times, a JSON object for each match\n"
     "  --limit N    at most N matches (default 20)\n\n"
-    "Exit status: 0 found, 1 not found, 2 wrong usage or unreadable store.\n";
-
-static int
-misused(const char *what)
-{
-	fprintf(stderr, "postlag show: %s\nTry postlag show -h.\n", what);
-	return -1;
-}
-
-static int
-read_limit(const char *text, long *limit_r)
-{
-	char *end;
-
-	errno = 0;
-	*limit_r = strtol(text, &end, 10);
-	if (errno != 0 || end == text || *end != '\0' || *limit_r < 1 ||
-	    *limit_r > INT_MAX)
-		return misused("--limit takes a number from 1");
-	return 0;
-}
-
-/* Returns 1 to go on, 0 when only the help was asked for, -1 on misuse. */
-static int
-read_arguments(int argc, char **argv, struct show *show_r)
-{
-	static const struct option options[] = {
-	    {"store", required_argument, NULL, 's'},
-	    {"json", no_argument, NULL, 'j'},
-	    {"limit", required_argument, NULL, 'l'},
-	    {"help", no_argument, NULL, 'h'},
-	    {NULL, 0, NULL, 0},
-	};
-	int option;
-
-	*show_r = (struct show){
-	    .config = CONFIG_DEFAULT_PATH, .limit = LIMIT_DEFAULT};
-	optind = 1;
-	opterr = 0; /* misused() tells */
-	while ((option = getopt_long(argc, argv, "c:h", options, NULL)) != -1) {
-		if (option == 'c')
-			show_r->config = optarg;
-		else if (option == 's')
-			show_r->directory = optarg;
-		else if (option == 'j')
-			show_r->json = true;
-		else if (option == 'h')
-			return fputs(help_text, stdout) < 0 ? -1 : 0;
-		else if (option != 'l')
-			return misused("unknown option or missing argument");
-		else if (read_limit(optarg, &show_r->limit) < 0)
-			return -1;
-	}
-	if (argc - optind != 1 || argv[optind][0] == '\0')
-		return misused("one id, queue id or Message-ID is needed");
-	show_r->key = argv[optind];
-	return 1;
-}
-
-/* The configured directory, to be freed. A default configuration file that does
- * not exist is no error. */
-static char *
-store_directory(const struct show *show, struct reason *reason)
-{
-	struct store_settings settings = {0};
-	struct config_section section = {
-	    "store", store_config_items, store_config_item_count, &settings};
-	char *directory = NULL;
-	int loaded;
-
-	if (show->directory != NULL)
-		return memory_string(show->directory);
-	if (strcmp(show->config, CONFIG_DEFAULT_PATH) == 0 &&
-	    access(show->config, F_OK) < 0 && errno == ENOENT)
-		loaded = config_parse("defaults", "", &section, 1, reason);
-	else
-		loaded = config_load(show->config, &section, 1, reason);
-	if (loaded == 0)
-		directory = memory_string(settings.directory);
-	config_free(&section, 1);
-	return directory;
-}
-
-static int
-unusable(const struct reason *reason)
-{
-	fprintf(stderr, "postlag: %s\n", reason->text);
-	return EXIT_UNUSABLE;
-}
-
-static int
-unreadable(const char *directory, const struct reason *reason)
-{
-	unusable(reason);
-	if (access(directory, R_OK | X_OK) < 0 && errno == EACCES)
-		fputs("Members of the store's group, postlag, may read it.\n",
-		    stderr);
-	return EXIT_UNUSABLE;
-}
+    "Exit status: 0 found, 1 not found, 2 wrong usage or unreadable store.\n"};
 
 /* Since when the store reaches, and whether the exporter seems to be at it. */
 static void
@@ -185,7 +74,7 @@ page_reach(struct text_page *page, const char *directory)
 }
 
 static int
-not_found(const struct show *show, const char *directory)
+not_found(const struct store_options *options, const char *directory)
 {
 	struct buffer text = {0};
 	struct text_page page = {terminal_style(stderr), &text, 0};
@@ -193,7 +82,7 @@ not_found(const struct show *show, const char *directory)
 	page_format(&page,
 	    "postlag: no message with the id, queue id or"
 	    " Message-ID \"%s\" in %s",
-	    show->key, directory);
+	    options->key, directory);
 	page_end_line(&page);
 	page_reach(&page, directory);
 	fwrite(text.data, 1, text.size, stderr);
@@ -230,8 +119,8 @@ print_separator(const struct text_style *style)
 }
 
 static int
-print_records(const struct show *show, const struct message_record *records,
-    size_t count, struct arena *arena)
+print_records(const struct store_options *options,
+    const struct message_record *records, size_t count, struct arena *arena)
 {
 	struct text_style style = terminal_style(stdout);
 	struct timeline *timeline;
@@ -241,9 +130,9 @@ print_records(const struct show *show, const struct message_record *records,
 		timeline = timeline_build(&records[i], arena);
 		if (timeline == NULL) {
 			reason_set(&reason, "too large to be shown");
-			return unusable(&reason);
+			return store_options_unusable(&reason);
 		}
-		if (show->json) {
+		if (options->json) {
 			print_json(timeline);
 			continue;
 		}
@@ -251,7 +140,7 @@ print_records(const struct show *show, const struct message_record *records,
 			print_separator(&style);
 		print_text(timeline, &style);
 	}
-	if (count == (size_t)show->limit && count > 1)
+	if (count == (size_t)options->limit && count > 1)
 		fprintf(stderr,
 		    "postlag: stopped after %zu matches; there may"
 		    " be more (--limit)\n",
@@ -259,11 +148,11 @@ print_records(const struct show *show, const struct message_record *records,
 	if (fflush(stdout) == 0)
 		return EXIT_OK;
 	reason_set_errno(&reason, "standard output");
-	return unusable(&reason);
+	return store_options_unusable(&reason);
 }
 
 static int
-search(const struct show *show, const char *directory)
+search(const struct store_options *options, const char *directory)
 {
 	struct arena *arena = arena_new(ARENA_BYTES);
 	struct store_reader *reader;
@@ -274,14 +163,14 @@ search(const struct show *show, const char *directory)
 
 	reader = store_reader_open(directory, &reason);
 	if (reader != NULL)
-		count = store_find(reader, show->key, (size_t)show->limit,
+		count = store_find(reader, options->key, (size_t)options->limit,
 		    arena, &records, &reason);
 	if (count < 0)
-		status = unreadable(directory, &reason);
+		status = store_options_unreadable(directory, &reason);
 	else if (count == 0)
-		status = not_found(show, directory);
+		status = not_found(options, directory);
 	else
-		status = print_records(show, records, (size_t)count, arena);
+		status = print_records(options, records, (size_t)count, arena);
 	store_reader_free(&reader);
 	arena_free(&arena);
 	return status;
@@ -290,17 +179,17 @@ search(const struct show *show, const char *directory)
 int
 show_command(int argc, char **argv)
 {
-	struct show show;
+	struct store_options options = {.limit = LIMIT_DEFAULT};
 	struct reason reason;
 	char *directory;
-	int status = read_arguments(argc, argv, &show);
+	int status = store_options_read(argc, argv, &help, &options);
 
 	if (status <= 0)
 		return status == 0 ? EXIT_OK : EXIT_UNUSABLE;
-	directory = store_directory(&show, &reason);
+	directory = store_options_directory(&options, NULL, &reason);
 	if (directory == NULL)
-		return unusable(&reason);
-	status = search(&show, directory);
+		return store_options_unusable(&reason);
+	status = search(&options, directory);
 	free(directory);
 	return status;
 }

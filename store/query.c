@@ -24,12 +24,8 @@
 #include "store/layout.h"
 #include "store/queue_id_row.h"
 #include "store/reader_file.h"
+#include "store/reader_private.h"
 #include "store/record_read.h"
-
-struct store_reader {
-	char *directory;
-	struct reader_pool *pool;
-};
 
 enum key_kind { KEY_ID, KEY_QUEUE_ID, KEY_MESSAGE_ID };
 

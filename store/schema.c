@@ -33,7 +33,9 @@
  * the order of the log. queue_id: those that a message got later. */
 #define OPEN_INDEX							      \
     "CREATE INDEX recipient_open ON recipient(state)"			      \
-	"WHERE state IN (0, 5, 6);"
+	"WHERE state IN (0, 5, 6);"					      \
+    "CREATE INDEX recipient_missing ON recipient(state)"		      \
+	"WHERE state IN (13, 14);"
 #define LOG_TABLES							      \
     "CREATE TABLE original("						      \
 	"key INTEGER PRIMARY KEY, address INTEGER NOT NULL) STRICT;"	      \
@@ -161,6 +163,17 @@ static const char control_upgrade[] = NOTE_TABLE;
 #define MESSAGE_COLUMNS                                                        \
 	"row, id, queue_id, message_id_domain, message_id_local, origin,"      \
 	" client, sender, packed, log"
+/* For lists: recipients by state, then messages, whose rows are keys shifted.
+ */
+#define OF_RECIPIENTS(states) " FROM recipient WHERE state IN (" states ")"
+#define COUNT_STATES(states)                                                   \
+	"SELECT state, count(*)" OF_RECIPIENTS(states) " GROUP BY state"
+#define COUNT_MESSAGES(states)                                                 \
+	"SELECT count(DISTINCT key >> 20)" OF_RECIPIENTS(states)
+#define LIST_MESSAGES(states)                                                  \
+	"SELECT DISTINCT key >> 20" OF_RECIPIENTS(states) " ORDER BY 1"
+#define OPEN "0, 5, 6"
+#define MISSING "13, 14"
 #define LEG_COLUMNS "row, id, state, row - message, origin, packed"
 
 const char *const day_sql[DAY_STATEMENTS] = {
@@ -226,6 +239,12 @@ const char *const day_sql[DAY_STATEMENTS] = {
 	" ORDER BY recipient.key",
     [SQL_RECIPIENTS_OPEN] =
 	"SELECT key FROM recipient WHERE state IN (0, 5, 6) ORDER BY key",
+    [SQL_OPEN_COUNTS] = COUNT_STATES(OPEN),
+    [SQL_OPEN_MESSAGES] = COUNT_MESSAGES(OPEN),
+    [SQL_OPEN_OLDEST] = LIST_MESSAGES(OPEN) " LIMIT ?",
+    [SQL_MISSING_COUNTS] = COUNT_STATES(MISSING),
+    [SQL_MISSING_MESSAGES] = COUNT_MESSAGES(MISSING),
+    [SQL_MISSING_NEWEST] = LIST_MESSAGES(MISSING) " DESC LIMIT ?",
     [SQL_RECIPIENT_BRIEF] =
 	"SELECT address, leg, position FROM recipient WHERE key = ?",
     [SQL_ORIGINAL_WRITE] = "REPLACE INTO original VALUES(?, ?)",

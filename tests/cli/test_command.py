@@ -2,14 +2,18 @@
 """The command line's arguments, exit statuses and sentences. What it prints of
 messages is test_timeline_text's and tests/e2e/test_command_line's."""
 
+import glob
+import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import tempfile
 import unittest
 
 import tap
+from exporter_alone import ExporterAlone
 from programs import program_path
 
 ID = "019ad3c7-5c8b-7abc-8def-0123456789ab"
@@ -29,7 +33,7 @@ class Usage(unittest.TestCase):
         for done in said:
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertEqual(done.stdout, said[0].stdout)
-        for name in ("show", "journal"):
+        for name in ("show", "queue", "lost", "journal"):
             self.assertRegex(said[0].stdout, rf"(?m)^  {name} +\w")
 
     def test_each_subcommand_has_help(self):
@@ -55,6 +59,8 @@ class Usage(unittest.TestCase):
                           ["show", ""], ["show", "--limit", "0", "a"],
                           ["show", "--limit", "many", "a"],
                           ["show", "--nothing", "a"], ["show", "--store"],
+                          ["queue", "a"], ["queue", "--limit", "0"],
+                          ["lost", "a"], ["lost", "--nothing"],
                           ["help", "nothing"], ["journal"]):
             done = postlag(*arguments)
             self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)
@@ -123,6 +129,59 @@ class Show(unittest.TestCase):
                        self.directory)
         self.assertEqual(done.returncode, 1)
         self.assertFalse(re.search(r"[^\n\x20-\x7e]", done.stderr), done)
+
+
+class Queue(unittest.TestCase):
+    def setUp(self):
+        self.alone = ExporterAlone()
+        self.addCleanup(self.alone.__exit__, None)
+        for number in (1, 2, 3):
+            self.alone.message(f"m{number}", f"Q{number}", "u1@example.test")
+        self.alone.delivery("m2", "Q2", "u1@example.test=451")
+        self.alone.delivery("m3", "Q3", "u1@example.test=250")
+        self.alone.wait_for("postlag_delivery_attempts_total", 2)
+        self.alone.wait_for("postlag_messages_accepted_total", 3)
+
+    def ask(self, *arguments):
+        return postlag(*arguments, "--store", self.alone.store)
+
+    def test_queue_lists_what_is_open(self):
+        """postlag queue: open messages, oldest first, in text and as JSON"""
+        done = self.ask("queue")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"^2 messages, 2 recipients: ")
+        self.assertEqual(re.findall(r"\bQ\d\b", done.stdout), ["Q1", "Q2"])
+        self.assertIn("no attempt seen yet", done.stdout)
+        self.assertIn("451", done.stdout)
+        found = json.loads(self.ask("queue", "--json", "--limit", "1").stdout)
+        self.assertEqual(found["total_messages"], 2)
+        self.assertEqual(sum(found["total_recipients"].values()), 2)
+        self.assertEqual([m["queue_id"] for m in found["messages"]], ["Q1"])
+
+    def test_lost_tells_by_its_status(self):
+        """postlag lost: status 0 without, 1 with losses, 2 when it cannot be
+        told"""
+        done = self.ask("lost")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout, "nothing known to be lost\n")
+        self.assertEqual(self.alone.program.stop(), 0)
+        for path in glob.glob(f"{self.alone.store}/*-2*.db"):
+            with sqlite3.connect(path) as day:
+                day.execute("UPDATE recipient SET state = 13 WHERE state = 0")
+            day.close()
+        done = self.ask("lost")
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        self.assertIn(" lost ", done.stdout)
+        self.assertIn("Q1", done.stdout)
+        self.assertNotIn("Q3", done.stdout)
+        found = json.loads(self.ask("lost", "--json").stdout)
+        self.assertEqual(found["total_recipients"]["unknown"], 0)
+        self.assertIn("Q1", [m["queue_id"] for m in found["messages"]])
+        with open(f"{self.alone.store}/day-20200101.db", "wb") as file:
+            file.write(b"not a database " * 1000)
+        done = self.ask("lost")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("day-20200101.db", done.stderr)
 
 
 tap.main()

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Called by queue.c. */
+#include "cli/list_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/clock.h"
+#include "cli/duration_text.h"
+#include "cli/fate_text.h"
+#include "cli/recipient_text.h"
+#include "cli/text_page.h"
+#include "store/timeline.h"
+
+enum {
+	RECIPIENTS_SHOWN = 5, /* of a message */
+	AGE_END = 10,
+	QUEUE_ID_BEGIN = 12,
+	SENDER_BEGIN = 29,
+	INDENT = 12,
+	STATE_COLUMNS = 11,
+	WORDS_INDENT = 14
+};
+
+/* "12 messages, 15 recipients: 9 in flight, 6 deferred" */
+static void
+totals_line(struct text_page *page, const struct list *list)
+{
+	const struct open_answer *answer = list->answer;
+	const char *between = ": ";
+	uint64_t recipients = 0;
+
+	if (answer->messages == 0) {
+		page_text(page, list->kind == OPEN_QUEUED
+				    ? "nothing known to be in the queue"
+				    : "nothing known to be lost");
+		page_end_line(page);
+		return;
+	}
+	for (int i = 0; i < RECIPIENT_STATES; i++)
+		recipients += answer->recipients[i];
+	page_format(page, "%" PRIu64 " message%s, %" PRIu64 " recipient%s",
+	    answer->messages, answer->messages == 1 ? "" : "s", recipients,
+	    recipients == 1 ? "" : "s");
+	for (int i = 0; i < RECIPIENT_STATES; i++) {
+		if (answer->recipients[i] == 0)
+			continue;
+		page_format(
+		    page, "%s%" PRIu64 " ", between, answer->recipients[i]);
+		fate_text_state(page, i);
+		between = ", ";
+	}
+	page_end_line(page);
+	if (answer->messages <= answer->count)
+		return;
+	page_format(page, "the %s %zu of them:",
+	    list->kind == OPEN_QUEUED ? "oldest" : "newest", answer->count);
+	page_end_line(page);
+}
+
+/* When something was last seen of a recipient. */
+static int64_t
+last_seen_ns(const struct message_record *record,
+    const struct timeline_recipient *recipient)
+{
+	int64_t last_ns = record_begin_ns(record);
+
+	if (record->event.eom_at.wall_ns > last_ns)
+		last_ns = record->event.eom_at.wall_ns;
+	if (recipient->last_attempt != NULL &&
+	    recipient->last_attempt->wall_ns > last_ns)
+		last_ns = recipient->last_attempt->wall_ns;
+	for (size_t i = 0; i < record->leg_count; i++) {
+		if (record->legs[i].event.end_at.wall_ns > last_ns)
+			last_ns = record->legs[i].event.end_at.wall_ns;
+	}
+	return last_ns;
+}
+
+static void
+page_age(struct text_page *page, const struct list *list, int64_t wall_ns)
+{
+	int64_t age_ns = list->now_wall_ns - wall_ns;
+	char text[DURATION_TEXT_SIZE];
+
+	duration_text(age_ns > 0 ? age_ns : 0, page->style.utf8, text);
+	page_text(page, text);
+}
+
+static void
+recipient_lines(struct text_page *page, const struct list *list,
+    const struct timeline *timeline, const struct timeline_recipient *recipient)
+{
+	char *why = recipient_text_why(timeline, recipient);
+
+	page_pad(page, INDENT);
+	fate_text_state(page, recipient->record->state);
+	page_pad(page, INDENT + STATE_COLUMNS);
+	page_text(page, recipient->record->address);
+	if (list->kind == OPEN_MISSING) {
+		page_text(page, ", last seen ");
+		page_age(page, list, last_seen_ns(timeline->record, recipient));
+		page_text(page, " ago");
+	}
+	page_end_line(page);
+	if (why[0] != '\0') {
+		page_pad(page, WORDS_INDENT);
+		page_wrapped(page, why);
+		page_end_line(page);
+	}
+	free(why);
+}
+
+static void
+message_lines(struct text_page *page, const struct list *list,
+    const struct timeline *timeline)
+{
+	const struct message_event *event = &timeline->record->event;
+	char text[DURATION_TEXT_SIZE], id[UUID_TEXT_SIZE];
+	int64_t age_ns = list->now_wall_ns - record_begin_ns(timeline->record);
+	size_t shown = 0, others = 0;
+
+	duration_text(age_ns > 0 ? age_ns : 0, page->style.utf8, text);
+	uuid_format(&event->id, id);
+	page_right(page, text, AGE_END);
+	page_pad(page, QUEUE_ID_BEGIN);
+	page_colour(page, PAGE_BOLD);
+	page_text(page, event->queue_id != NULL ? event->queue_id : id);
+	page_colour(page, PAGE_PLAIN);
+	page_pad(page, SENDER_BEGIN);
+	if (event->sender != NULL)
+		page_format(page, "from <%s>", event->sender);
+	page_end_line(page);
+	for (size_t i = 0; i < timeline->recipient_count; i++) {
+		const struct timeline_recipient *recipient =
+		    &timeline->recipients[i];
+
+		if (!open_kind_has(list->kind, recipient->record->state))
+			continue;
+		if (shown++ < RECIPIENTS_SHOWN)
+			recipient_lines(page, list, timeline, recipient);
+		else
+			others++;
+	}
+	if (others == 0)
+		return;
+	page_pad(page, INDENT);
+	page_format(page, "and %zu more", others);
+	page_end_line(page);
+}
+
+int
+list_text(const struct list *list, const struct text_style *style,
+    struct arena *arena, struct buffer *out)
+{
+	struct text_page page = {*style, out, 0};
+
+	totals_line(&page, list);
+	for (size_t i = 0; i < list->answer->count; i++) {
+		struct timeline *timeline =
+		    timeline_build(&list->answer->records[i], arena);
+
+		if (timeline == NULL)
+			return -1;
+		page_end_line(&page);
+		message_lines(&page, list, timeline);
+	}
+	return 0;
+}
+
+int
+list_json(const struct list *list, struct arena *arena, struct buffer *out)
+{
+	const struct open_answer *answer = list->answer;
+	const char *between = "";
+	char text[64];
+
+	snprintf(text, sizeof(text), "{\"total_messages\": %" PRIu64 ",\n",
+	    answer->messages);
+	buffer_append_string(out, text);
+	buffer_append_string(out, "\"total_recipients\": {");
+	for (int i = 0; i < RECIPIENT_STATES; i++) {
+		if (!open_kind_has(list->kind, i))
+			continue;
+		snprintf(text, sizeof(text), "%s\"%s\": %" PRIu64, between,
+		    recipient_state_name(i), answer->recipients[i]);
+		buffer_append_string(out, text);
+		between = ", ";
+	}
+	buffer_append_string(out, "},\n\"messages\": [");
+	for (size_t i = 0; i < answer->count; i++) {
+		struct timeline *timeline =
+		    timeline_build(&answer->records[i], arena);
+		char *json;
+
+		if (timeline == NULL)
+			return -1;
+		json = timeline_json(timeline);
+		buffer_append_string(out, i > 0 ? ",\n" : "\n");
+		buffer_append_string(out, json);
+		free(json);
+	}
+	buffer_append_string(out, "\n]}\n");
+	return 0;
+}

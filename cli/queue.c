@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * `postlag queue` and `postlag lost`: which messages, and the exit status.
+ * Called by main.c; list_text.c has the words.
+ */
+#include "cli/queue.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/reason.h"
+#include "cli/duration_text.h"
+#include "cli/exit_status.h"
+#include "cli/list_text.h"
+#include "cli/store_options.h"
+#include "cli/terminal.h"
+#include "cli/text_page.h"
+#include "store/query.h"
+#include "store/query_open.h"
+#include "store/reach.h"
+
+#define ARENA_BYTES ((size_t)1 << 30)
+/* Heartbeats make a running exporter write more often than this. */
+#define WRITTEN_LATELY_NS (60 * CLOCK_NS_PER_SECOND)
+
+enum { LIMIT_DEFAULT = 100 };
+
+#define OPTIONS(which)                                                         \
+	"  -c FILE      configuration (default " CONFIG_DEFAULT_PATH ")\n"     \
+	"  --store DIR  the store, instead of the configured one\n"            \
+	"  --json       exact times, one JSON object\n"                        \
+	"  --limit N    the " which " N messages (default 100)\n\n"
+
+static const struct store_options_help queue_help = {NULL,
+    "usage: postlag queue [-c FILE] [--store DIR] [--json] [--limit N]\n\n"
+    "Lists the messages with recipients that are in flight, deferred or held,\n"
+    "oldest first: age, queue id, sender, and for each such recipient its\n"
+    "state and the last that is known of it.\n\n" OPTIONS(
+	"oldest") "Exit status: 0 listed, also when there is none, 2 wrong "
+		  "usage or\n"
+		  "unreadable store.\n"};
+
+static const struct store_options_help lost_help = {NULL,
+    "usage: postlag lost [-c FILE] [--store DIR] [--json] [--limit N]\n\n"
+    "Lists the messages with recipients that are lost, or of whom it cannot\n"
+    "be decided what became of them (unknown), newest first.\n\n" OPTIONS(
+	"newest") "Exit status: 0 there is none, 1 there are some, 2 wrong "
+		  "usage or\n"
+		  "unreadable store, or a file of it could not be read.\n"};
+
+/* What was seen of the queue ends where the exporter does. */
+static void
+warn_if_behind(const char *directory, int64_t now_wall_ns)
+{
+	struct store_reach reach;
+	char ago[DURATION_TEXT_SIZE];
+
+	if (store_reach(directory, &reach, NULL) < 0 ||
+	    reach.first_wall_ns == 0 ||
+	    now_wall_ns - reach.written_wall_ns < WRITTEN_LATELY_NS)
+		return;
+	duration_text(now_wall_ns - reach.written_wall_ns, false, ago);
+	fprintf(stderr,
+	    "postlag: the store was last written %s ago:"
+	    " is postlag-exporter running?\n",
+	    ago);
+}
+
+static int
+print(const struct store_options *options, const struct list *list,
+    struct arena *arena)
+{
+	struct text_style style = terminal_style(stdout);
+	struct buffer out = {0};
+	struct reason reason;
+	int result = options->json ? list_json(list, arena, &out)
+				   : list_text(list, &style, arena, &out);
+
+	if (result < 0)
+		reason_set(&reason, "too large to be shown");
+	else if (fwrite(out.data, 1, out.size, stdout) != out.size ||
+		 fflush(stdout) != 0)
+		result = reason_set_errno(&reason, "standard output");
+	buffer_free(&out);
+	return result < 0 ? store_options_unusable(&reason) : EXIT_OK;
+}
+
+static int
+list_messages(const struct store_options *options, const char *directory,
+    const struct open_question *question)
+{
+	struct arena *arena = arena_new(ARENA_BYTES);
+	struct store_reader *reader;
+	struct open_answer answer;
+	struct list list = {question->kind, &answer, clock_stamp().wall_ns};
+	struct reason reason;
+	int status;
+
+	reader = store_reader_open(directory, &reason);
+	if (reader == NULL ||
+	    store_open_messages(reader, question, arena, &answer, &reason) < 0)
+		status = store_options_unreadable(directory, &reason);
+	else
+		status = print(options, &list, arena);
+	if (status == EXIT_OK) {
+		warn_if_behind(directory, list.now_wall_ns);
+		if (answer.incomplete)
+			status = store_options_unusable(&answer.reason);
+		else if (question->kind == OPEN_MISSING && answer.messages > 0)
+			status = EXIT_MISSING;
+	}
+	store_reader_free(&reader);
+	arena_free(&arena);
+	return status;
+}
+
+/* What lies longer than the queue lifetime is in no queue, but it may have been
+ * a day longer on its way to the last attempt. */
+static int64_t
+oldest_queued_ns(int64_t queue_lifetime_ns)
+{
+	return clock_stamp().wall_ns - queue_lifetime_ns - CLOCK_NS_PER_DAY;
+}
+
+static int
+run(int argc, char **argv, const struct store_options_help *help,
+    enum open_kind kind)
+{
+	struct store_options options = {.limit = LIMIT_DEFAULT};
+	struct open_question question = {.kind = kind};
+	struct reason reason;
+	int64_t queue_lifetime_ns;
+	char *directory;
+	int status = store_options_read(argc, argv, help, &options);
+
+	if (status <= 0)
+		return status == 0 ? EXIT_OK : EXIT_UNUSABLE;
+	directory =
+	    store_options_directory(&options, &queue_lifetime_ns, &reason);
+	if (directory == NULL)
+		return store_options_unusable(&reason);
+	question.limit = (size_t)options.limit;
+	if (kind == OPEN_QUEUED)
+		question.since_wall_ns = oldest_queued_ns(queue_lifetime_ns);
+	status = list_messages(&options, directory, &question);
+	free(directory);
+	return status;
+}
+
+int
+queue_command(int argc, char **argv)
+{
+	return run(argc, argv, &queue_help, OPEN_QUEUED);
+}
+
+int
+lost_command(int argc, char **argv)
+{
+	return run(argc, argv, &lost_help, OPEN_MISSING);
+}
