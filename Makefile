@@ -57,7 +57,7 @@ LIBS.proto := -lprotobuf-c -lxxhash
 LIBS.milter := -lmilter
 LIBS.lmtp := -levent_core
 LIBS.store := -lsqlite3 -ljansson
-LIBS.exporter := -lmicrohttpd -ljansson
+LIBS.exporter := -lmicrohttpd -ljansson -lz
 LIBS.cli :=
 
 PROGRAMS := postlag-milter postlag-lmtp postlag-exporter postlag
