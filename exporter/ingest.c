@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -21,8 +22,6 @@
 #include "base/memory.h"
 #include "base/reason.h"
 #include "exporter/join.h"
-#include "exporter/log_trust.h"
-#include "exporter/log_trust_note.h"
 #include "exporter/loss.h"
 #include "exporter/metrics.h"
 #include "exporter/published.h"
@@ -41,8 +40,8 @@ struct ingest {
 	struct published *published;
 	struct watch *watch;
 	struct sources *sources;
+	struct logs logs;
 	struct join *join;
-	struct log_trust *trust; /* NULL: no log is read */
 	struct loss *loss;
 	struct picture picture;
 	pthread_t thread;
@@ -73,9 +72,13 @@ set_live(struct ingest *ingest, enum metric metric, int64_t value)
 static void
 look_at_sources(struct ingest *ingest)
 {
+	int64_t *live = ingest->picture.live;
+
 	for (unsigned i = 0; i < SOURCES; i++)
-		ingest->picture
-		    .live[metric_index(METRIC_JOURNAL_BEHIND_BYTES, i)] = 0;
+		live[metric_index(METRIC_JOURNAL_BEHIND_BYTES, i)] = 0;
+	for (unsigned i = 0; i < LOG_LINE_KINDS; i++)
+		live[metric_index(METRIC_LOG_LINES, i)] = 0;
+	live[metric_index(METRIC_LOG_BEHIND_BYTES, 0)] = 0;
 	sources_gauges(ingest->sources, ingest->picture.live);
 }
 
@@ -166,9 +169,10 @@ recover(struct ingest *ingest)
 }
 
 static bool
-is_ready(void *context, const struct journal_record *record)
+is_ready(void *context, const struct source_record *record)
 {
-	return join_is_ready(context, record);
+	return record->line != NULL ? join_log_is_ready(context, record->line)
+				    : join_is_ready(context, record->record);
 }
 
 static int
@@ -184,6 +188,9 @@ apply(struct ingest *ingest, const struct source_record *next,
 	    join_damage(ingest->join, next->source, next->damage_end,
 		&next->damage, reason) != 0)
 		return -1;
+	if (next->line != NULL)
+		return join_apply_log(
+		    ingest->join, next->source, next->line, now, reason);
 	if (next->record == NULL)
 		return 0;
 	return join_apply(
@@ -251,15 +258,22 @@ batch_is_due(const struct ingest *ingest)
 	       now_ns() >= ingest->batch_deadline_ns;
 }
 
+static struct journal_position
+log_start(void *context, const char *source, struct journal_position position)
+{
+	return join_log_start(context, source, position);
+}
+
 static int
 commit(struct ingest *ingest, struct reason *reason)
 {
 	size_t count;
 	const struct source_position *positions =
-	    sources_positions(ingest->sources, &count);
+	    sources_positions(ingest->sources, log_start, ingest->join, &count);
 
-	if (ingest->trust != NULL &&
-	    log_trust_save(ingest->trust, ingest->store, reason) != 0)
+	if (sources_save(ingest->sources, reason) != 0)
+		return -1;
+	if (logs_save(&ingest->logs, ingest->store, reason) != 0)
 		return -1;
 	if (store_commit(ingest->store, positions, count, reason) != 0)
 		return -1;
@@ -396,8 +410,8 @@ static void
 ingest_free(struct ingest **ingest)
 {
 	loss_free(&(*ingest)->loss);
-	log_trust_free(&(*ingest)->trust);
 	join_free(&(*ingest)->join);
+	logs_close(&(*ingest)->logs);
 	sources_free(&(*ingest)->sources);
 	watch_free(&(*ingest)->watch);
 	picture_free(&(*ingest)->picture);
@@ -421,8 +435,11 @@ open_all(struct ingest *ingest, struct reason *reason)
 	ingest->sources =
 	    sources_new(ingest->settings.journal, ingest->store, ingest->watch);
 	ingest->join = join_new(ingest->store, ingest->settings.stamp_wait_ns);
-	ingest->loss = loss_new(
-	    &ingest->settings.loss, ingest->settings.lookup, ingest->trust);
+	if (logs_open(&ingest->settings.logs, ingest->store, ingest->sources,
+		ingest->join, &ingest->logs, reason) != 0)
+		return -1;
+	ingest->loss = loss_new(&ingest->settings.loss, ingest->settings.lookup,
+	    ingest->logs.trust);
 	loss_look(ingest->loss, join_messages(ingest->join), &now);
 	if (rebuild(ingest, reason) != 0)
 		return -1;

@@ -9,6 +9,7 @@
 #ifndef EXPORTER_INGEST_H
 #define EXPORTER_INGEST_H
 
+#include "exporter/logs.h"
 #include "exporter/loss.h"
 
 #include <stdint.h>
@@ -21,6 +22,7 @@ struct store;
 
 struct ingest_settings {
 	const char *journal; /* directory of all journals */
+	struct logs_settings logs;
 	int64_t commit_interval_ns;
 	int64_t commit_events;
 	int64_t stamp_wait_ns;

@@ -337,6 +337,18 @@ flush_due(
 	return 0;
 }
 
+static int
+apply_line(
+    struct join *join, const struct log_input *input, struct reason *reason)
+{
+	handler *handle = handlers[input->record->record.kind];
+	int result = flush_due(join, input, reason);
+
+	if (result == 0 && handle != NULL)
+		result = handle(join, input, reason);
+	return result;
+}
+
 int
 join_apply_log(struct join *join, const char *source,
     const struct log_record *record, int64_t now_ns, struct reason *reason)
@@ -351,16 +363,15 @@ join_apply_log(struct join *join, const char *source,
 	    .position = record->position,
 	    .now_ns = now_ns,
 	};
-	handler *handle = handlers[record->record.kind];
 	int result;
 
 	if (record->wall_ns > join->log_wall_ns)
 		join->log_wall_ns = record->wall_ns;
 	if (join->trust != NULL)
 		log_trust_record(join->trust, input.instance, record);
-	result = flush_due(join, &input, reason);
-	if (result == 0 && handle != NULL)
-		result = handle(join, &input, reason);
+	result = record->gap != LOG_GAP_NONE
+		     ? join_log_gap(join, &input, reason)
+		     : apply_line(join, &input, reason);
 	arena_reset(join->scratch);
 	return result;
 }
@@ -422,7 +433,8 @@ join_log_is_ready(struct join *join, const struct log_record *record)
 	struct queue_id_key key = {instance, NULL, record->wall_ns};
 	bool is_known;
 
-	if (handlers[record->record.kind] == NULL ||
+	if (record->gap != LOG_GAP_NONE ||
+	    handlers[record->record.kind] == NULL ||
 	    log_record_is_preliminary(record))
 		return true;
 	context = log_contexts_find(join->contexts, instance, id);

@@ -129,18 +129,10 @@ apply_pending(struct join *join, const struct log_input *input,
     struct reason *reason)
 {
 	for (size_t i = 0; i < context->pending_count; i++) {
-		const struct log_pending *pending = &context->pending[i];
-		struct log_record record = {
-		    .text = {pending->text, pending->size},
-		    .wall_ns = pending->wall_ns,
-		    .precision_ns = pending->precision_ns,
-		    .position = pending->position,
-		    .start = pending->start,
-		};
 		struct log_input about = *input;
+		struct log_record record;
 
-		maillog_line_parse(pending->text, pending->size, &record.line);
-		maillog_record_parse(&record.line, &record.record);
+		log_context_read(&context->pending[i], &record);
 		about.record = &record;
 		about.instance = context->instance;
 		about.wall_ns = record.wall_ns;

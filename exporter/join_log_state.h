@@ -92,6 +92,10 @@ int join_log_summary(
 int join_log_lost(
     struct join *join, const struct log_input *input, struct reason *reason);
 
+/* The same told by the follower. */
+int join_log_gap(
+    struct join *join, const struct log_input *input, struct reason *reason);
+
 /* Strings of a line, in the scratch arena. */
 const char *join_log_string(struct join *join, struct maillog_view view);
 

@@ -155,13 +155,37 @@ log_context_keep(struct log_context *context, const struct log_record *record)
 	    context->pending_count + 1, sizeof(*context->pending));
 	pending = &context->pending[context->pending_count++];
 	*pending = (struct log_pending){
-	    .size = record->text.size,
+	    .pid = record->line.pid,
+	    .is_cut = record->record.is_cut,
 	    .wall_ns = record->wall_ns,
 	    .precision_ns = record->precision_ns,
 	    .position = record->position,
 	    .start = record->start,
 	};
-	log_context_set(&pending->text, record->text);
+	log_context_set(&pending->tag, record->line.tag);
+	log_context_set(&pending->text, record->line.text);
+}
+
+static struct maillog_view
+view(const char *text)
+{
+	return (struct maillog_view){text, text != NULL ? strlen(text) : 0};
+}
+
+void
+log_context_read(const struct log_pending *pending, struct log_record *record_r)
+{
+	*record_r = (struct log_record){
+	    .wall_ns = pending->wall_ns,
+	    .precision_ns = pending->precision_ns,
+	    .position = pending->position,
+	    .start = pending->start,
+	};
+	maillog_line_set_tag(&record_r->line, view(pending->tag));
+	record_r->line.pid = pending->pid;
+	record_r->line.text = view(pending->text);
+	maillog_record_parse(&record_r->line, &record_r->record);
+	record_r->record.is_cut |= pending->is_cut;
 }
 
 static void
@@ -217,8 +241,10 @@ log_contexts_remove(struct log_contexts *contexts, struct log_context *context)
 	HASH_DEL(contexts->table, node);
 	TAILQ_REMOVE(&contexts->nodes, node, by_begin);
 	unset_due(contexts, node);
-	for (size_t i = 0; i < context->pending_count; i++)
+	for (size_t i = 0; i < context->pending_count; i++) {
+		free(context->pending[i].tag);
 		free(context->pending[i].text);
+	}
 	free(context->pending);
 	free(context->orig_queue_id);
 	free(context->client_name);

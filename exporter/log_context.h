@@ -29,8 +29,10 @@ enum log_origin {
 
 /* A line that waits for its message. */
 struct log_pending {
+	char *tag;
 	char *text;
-	size_t size;
+	int64_t pid;
+	bool is_cut;
 	int64_t wall_ns;
 	int64_t precision_ns;
 	struct journal_position position;
@@ -91,6 +93,10 @@ void log_context_set(char **text_r, struct maillog_view view);
 /* Keeps a line for later. */
 void log_context_keep(
     struct log_context *context, const struct log_record *record);
+
+/* What was kept, as it was but for the line's host and time. */
+void log_context_read(
+    const struct log_pending *pending, struct log_record *record_r);
 
 /* From now on it is due at the given times. */
 void log_contexts_set_due(struct log_contexts *contexts,

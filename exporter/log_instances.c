@@ -77,14 +77,15 @@ add_pair(struct log_instances *instances, struct maillog_view pair,
 
 	if (equals == NULL)
 		return reason_set(reason,
-		    "log_instances: \"%.*s\" is not name=instance",
+		    "maillog_instances: \"%.*s\" is not name=instance",
 		    (int)pair.size, pair.at);
 	name = trim(pair.at, (size_t)(equals - pair.at));
 	instance = trim(equals + 1, pair.size - (size_t)(equals + 1 - pair.at));
 	if (name.size == 0 || instance.size == 0 ||
 	    instances->count >= INSTANCES_MAX - 1)
 		return reason_set(reason,
-		    "log_instances: \"%.*s\" lacks a name, or there are too "
+		    "maillog_instances: \"%.*s\" lacks a name, or there are "
+		    "too "
 		    "many",
 		    (int)pair.size, pair.at);
 	add(instances, name, instance);

@@ -7,13 +7,16 @@
 #ifndef EXPORTER_LOG_RECORD_H
 #define EXPORTER_LOG_RECORD_H
 
+#include "exporter/log_entry.h"
 #include "exporter/maillog_record.h"
 #include "proto/segment.h"
 
 #include <stdint.h>
 
 struct log_record {
-	struct maillog_view text; /* the whole line, for who must keep it */
+	enum log_gap gap; /* not NONE: no line; lines are missing that were
+			     written from gap_start_wall_ns to wall_ns */
+	int64_t gap_start_wall_ns;
 	struct maillog_line line;
 	struct maillog_record record;
 	int64_t wall_ns;      /* when it was written; 0: nobody knows */

@@ -46,6 +46,11 @@ log_trust_record(struct log_trust *trust, const char *instance,
 {
 	if (record->wall_ns == 0)
 		return;
+	if (record->gap != LOG_GAP_NONE) {
+		log_trust_gap(
+		    trust, record->gap_start_wall_ns, record->wall_ns);
+		return;
+	}
 	log_trust_line(trust,
 	    is_by_postfix(record->record.program) ? instance : NULL,
 	    record->wall_ns);

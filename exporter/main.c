@@ -78,6 +78,7 @@ start_ingest(struct reason *reason)
 {
 	const struct ingest_settings ingest_settings = {
 	    .journal = settings.journal,
+	    .logs = {settings.maillog, settings.maillog_instances},
 	    .commit_interval_ns = settings.commit_interval_ns,
 	    .commit_events = settings.commit_events,
 	    .stamp_wait_ns = settings.stamp_wait_ns,

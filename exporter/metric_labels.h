@@ -50,6 +50,13 @@ enum metric_milter_unstamped {
 	MILTER_UNSTAMPED_REASONS
 };
 
+enum metric_log_line {
+	LOG_LINE_KNOWN,
+	LOG_LINE_UNKNOWN,
+	LOG_LINE_FOREIGN,
+	LOG_LINE_KINDS
+};
+
 enum metric_dropped {
 	DROPPED_LIMIT,
 	DROPPED_ERROR,

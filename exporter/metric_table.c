@@ -4,6 +4,7 @@
  */
 #include "exporter/metric_table.h"
 
+#include "exporter/log_entry.h"
 #include "exporter/loss.h"
 #include "exporter/revision.h"
 #include "proto/event.h"
@@ -129,6 +130,21 @@ static const char *
 place_value(unsigned number)
 {
 	return queue_place_name((enum queue_place)number);
+}
+
+static const char *
+log_line_value(unsigned number)
+{
+	static const char *const values[LOG_LINE_KINDS] = {
+	    "known", "unknown", "foreign"};
+
+	return values[number];
+}
+
+static const char *
+log_gap_value(unsigned number)
+{
+	return log_gap_name((enum log_gap)(number + 1));
 }
 
 static const char *
@@ -309,6 +325,20 @@ const struct metric_family metric_families[METRICS] = {
 [METRIC_JOURNAL_BEHIND_BYTES] = {
 	"postlag_journal_behind_bytes", METRIC_GAUGE, METRIC_BYTES, {SOURCE},
 	"Bytes of the journal that are not read yet."},
+[METRIC_LOG_LINES] = {
+	"postlag_log_lines_total", METRIC_LIVE_COUNTER, METRIC_PLAIN,
+	{{"kind", LOG_LINE_KINDS, log_line_value}},
+	"Lines of Postfix's log read since start: of Postfix and understood "
+	"(known), of Postfix and without meaning for us (unknown), or of "
+	"others (foreign)."},
+[METRIC_LOG_GAPS] = {
+	"postlag_log_gaps_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
+	{{"reason", LOG_GAPS - 1, log_gap_value}},
+	"Places in Postfix's log where lines may be missing."},
+[METRIC_LOG_BEHIND_BYTES] = {
+	"postlag_log_behind_bytes", METRIC_GAUGE, METRIC_BYTES,
+	{{.name = NULL}},
+	"Bytes of Postfix's log that are not read yet."},
 [METRIC_SOURCE_LAST_EVENT] = {
 	"postlag_source_last_event_timestamp_seconds", METRIC_GAUGE,
 	METRIC_SECONDS, {SOURCE},

@@ -18,6 +18,14 @@ const struct config_item exporter_items[] = {
     DAEMON_CONFIG_ITEMS(struct exporter_settings, daemon, "postlag-exporter"),
     {"journal", CONFIG_STRING, MEMBER(journal), "/var/lib/postlag/journal", 0,
 	0, NULL, "Directory of all journals; each directory in it is one."},
+    {"maillog", CONFIG_STRING, MEMBER(maillog), "", 0, 0, NULL,
+	"Files with Postfix's log, separated by commas, as maillog_file or "
+	"syslog writes them; empty: none is read."},
+    {"maillog_instances", CONFIG_STRING, MEMBER(maillog_instances), "", 0, 0,
+	NULL,
+	"Which instance's lines begin with a syslog_name, as in "
+	"postfix=mx.example.org, postfix-out=out.example.org; by default "
+	"postfix is the host name, any other its own."},
     {"listen", CONFIG_STRING, MEMBER(listen), "inet:127.0.0.1:9154", 0, 0, NULL,
 	"Where to serve HTTP: inet:host:port or unix:/path."},
     {"insecure_listen", CONFIG_BOOLEAN, MEMBER(insecure_listen), "no", 0, 0,

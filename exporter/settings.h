@@ -17,6 +17,8 @@ struct reason;
 struct exporter_settings {
 	struct daemon_settings daemon;
 	char *journal;
+	char *maillog;
+	char *maillog_instances;
 	char *listen;
 	bool insecure_listen;
 	int64_t http_timeout_ns;

@@ -14,30 +14,12 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/reason.h"
-#include "exporter/metrics.h"
+#include "exporter/log_source.h"
+#include "exporter/source.h"
 #include "exporter/watch.h"
-#include "proto/phase.h"
 
 /* How many records of one source are taken before the next source's turn. */
 #define TURN_RECORDS 256
-
-struct source {
-	char *name;
-	struct journal_reader *reader;
-	struct journal_record record;
-	bool held_back; /* `record` is read but not returned */
-	/* Moments of sources.moment: of reading the record that is held back,
-	 * and of having been read to the end last. */
-	uint64_t held_since;
-	uint64_t ended_at;
-	/* The latest stamp returned, and the boot it was taken in. */
-	struct stamp latest;
-	uint8_t boot_id[CLOCK_BOOT_ID_BYTES];
-	bool failed; /* not asked again before every source was */
-	struct journal_position position; /* behind the last one returned */
-	uint64_t removed_before; /* segments before this number are removed */
-	struct journal_damage damage; /* returned so far */
-};
 
 struct sources {
 	const char *directory;
@@ -70,35 +52,12 @@ sources_free(struct sources **sources)
 {
 	if (*sources == NULL)
 		return;
-	for (size_t i = 0; i < (*sources)->count; i++) {
-		journal_reader_free(&(*sources)->items[i].reader);
-		free((*sources)->items[i].name);
-	}
+	for (size_t i = 0; i < (*sources)->count; i++)
+		source_close(&(*sources)->items[i]);
 	free((*sources)->items);
 	free((*sources)->positions);
 	free(*sources);
 	*sources = NULL;
-}
-
-/* Begins at what the store has of this source. */
-static int
-source_open(
-    struct sources *sources, struct source *source, struct reason *reason)
-{
-	const struct journal_position from =
-	    store_lower_bound(sources->store, source->name);
-
-	journal_reader_free(&source->reader);
-	source->reader =
-	    journal_reader_open(sources->directory, source->name, from, reason);
-	source->position = from;
-	source->removed_before = 0;
-	source->held_back = false;
-	source->failed = false;
-	source->ended_at = 0;
-	source->latest = (struct stamp){0};
-	source->damage = (struct journal_damage){0};
-	return source->reader != NULL ? 0 : -1;
 }
 
 static bool
@@ -111,23 +70,49 @@ is_open(const struct sources *sources, const char *name)
 }
 
 static void
-source_add(struct sources *sources, const char *name)
+source_add(struct sources *sources, const struct source *source)
+{
+	sources->items =
+	    memory_resize(sources->items, sources->count + 1, sizeof(*source));
+	/* A log has two positions. */
+	sources->positions = memory_resize(sources->positions,
+	    2 * (sources->count + 1), sizeof(*sources->positions));
+	sources->items[sources->count++] = *source;
+	log_info("source=%s state=opened", source->name);
+}
+
+static void
+add_journal(struct sources *sources, const char *name)
 {
 	struct source source = {.name = memory_string(name)};
 	struct reason reason;
 
-	if (watch_add(sources->watch, name, &reason) != 0 ||
-	    source_open(sources, &source, &reason) != 0) {
-		log_warn("source=%s reason=\"%s\"", name, reason.text);
-		free(source.name);
+	if (watch_add(sources->watch, name, &reason) == 0 &&
+	    source_open(&source, sources->directory, sources->store, &reason) ==
+		0) {
+		source_add(sources, &source);
 		return;
 	}
-	sources->items =
-	    memory_resize(sources->items, sources->count + 1, sizeof(source));
-	sources->positions = memory_resize(sources->positions,
-	    sources->count + 1, sizeof(*sources->positions));
-	sources->items[sources->count++] = source;
-	log_info("source=%s state=opened", name);
+	log_warn("source=%s reason=\"%s\"", name, reason.text);
+	source_close(&source);
+}
+
+int
+sources_add_log(
+    struct sources *sources, const char *path, struct reason *reason)
+{
+	struct source source = {
+	    .log = log_source_new(path, sources->store, sources->watch),
+	};
+
+	source.name = memory_string(log_source_name(source.log));
+	if (source_open(&source, sources->directory, sources->store, reason) !=
+	    0) {
+		source_close(&source);
+		return -1;
+	}
+	source_add(sources, &source);
+	return 0;
 }
 
 static bool
@@ -155,7 +140,7 @@ sources_scan(struct sources *sources, struct reason *reason)
 	while ((entry = readdir(directory)) != NULL)
 		if (is_directory(directory, entry) &&
 		    !is_open(sources, entry->d_name))
-			source_add(sources, entry->d_name);
+			add_journal(sources, entry->d_name);
 	closedir(directory);
 	sources->ended = 0;
 	return 0;
@@ -166,62 +151,26 @@ sources_restart(struct sources *sources, struct reason *reason)
 {
 	sources->ended = 0;
 	for (size_t i = 0; i < sources->count; i++)
-		if (source_open(sources, &sources->items[i], reason) != 0)
+		if (source_open(&sources->items[i], sources->directory,
+			sources->store, reason) != 0)
 			return -1;
 	return sources_scan(sources, reason);
 }
 
-bool
-source_record_is_damaged(const struct source_record *record)
-{
-	const struct journal_damage *damage = &record->damage;
-
-	return damage->records > 0 || damage->bytes > 0 || damage->torn > 0 ||
-	       damage->segments > 0;
-}
-
-/* When the event was complete. */
-static struct stamp
-event_stamp(const struct event *event)
-{
-	switch (event->type) {
-	case EVENT_MESSAGE:
-		return stamp_is_set(&event->message.eom_at)
-			   ? event->message.eom_at
-			   : event->message.end_at;
-	case EVENT_DELIVERY:
-		return stamp_is_set(&event->delivery.end_at)
-			   ? event->delivery.end_at
-			   : event->delivery.mail_at;
-	case EVENT_HEARTBEAT:
-		return event->heartbeat.at;
-	case EVENT_NONE:
-		break;
-	}
-	return (struct stamp){0};
-}
-
-/* Stamps are taken before their record is appended. So what `other` appended
- * before a delivery began lies before its record of anything later. */
-static bool
-is_later(const struct source *other, const struct journal_record *record)
-{
-	return boot_is_same(other->boot_id, record->segment->boot_id) &&
-	       other->latest.monotonic_ns >
-		   record->event.delivery.mail_at.monotonic_ns;
-}
-
 /* Whether every other source was read as far as it was when the record was
- * read. A source that is held back itself has nothing to wait for. */
+ * read. A source that is held back itself has nothing to wait for; but
+ * deliveries come after lines. */
 static bool
 is_released(const struct sources *sources, const struct source *source)
 {
 	for (size_t i = 0; i < sources->count; i++) {
 		const struct source *other = &sources->items[i];
+		bool is_held = other->held_back &&
+			       (other->log == NULL || source->log != NULL);
 
-		if (other != source && !other->held_back &&
+		if (other != source && !is_held &&
 		    other->ended_at <= source->held_since &&
-		    !is_later(other, &source->record))
+		    !source_is_later(other, source))
 			return false;
 	}
 	return true;
@@ -239,72 +188,26 @@ fail(
 /* Looks for the source's next record. Returns whether there is one, which may
  * be held back. */
 static bool
-source_read(struct sources *sources, struct source *source,
-    sources_ready *ready, void *context)
+look_ahead(struct sources *sources, struct source *source, sources_ready *ready,
+    void *context)
 {
+	struct source_record record;
 	struct reason reason;
 	int result;
 
 	if (source->held_back)
 		return true;
-	result = source->failed ? 0
-				: journal_reader_next(
-				      source->reader, &source->record, &reason);
+	result = source_read(source, &reason);
 	if (result < 0)
 		fail(sources, source, &reason);
 	if (result <= 0) {
 		source->ended_at = ++sources->moment;
 		return false;
 	}
-	source->held_back = !ready(context, &source->record);
+	record = source_record(source);
+	source->held_back = !ready(context, &record);
 	source->held_since = ++sources->moment;
 	return true;
-}
-
-/* The damage that was met since the last time, ending where the record begins
- * or, without one, where reading goes on. */
-static void
-take_damage(struct source *source, struct source_record *record)
-{
-	const struct journal_damage *met =
-	    journal_reader_damage(source->reader);
-
-	record->damage = (struct journal_damage){
-	    .records = met->records - source->damage.records,
-	    .bytes = met->bytes - source->damage.bytes,
-	    .torn = met->torn - source->damage.torn,
-	    .headers = met->headers - source->damage.headers,
-	    .segments = met->segments - source->damage.segments,
-	};
-	source->damage = *met;
-	if (record->record != NULL)
-		record->damage_end = (struct journal_position){
-		    record->record->position.segment, record->record->offset};
-	else
-		record->damage_end = journal_reader_position(source->reader);
-}
-
-static void
-give_record(struct source *source, struct source_record *record_r)
-{
-	const struct journal_record *record = &source->record;
-
-	*record_r = (struct source_record){source->name, record, {0}, {0, 0}};
-	take_damage(source, record_r);
-	source->held_back = false;
-	source->position = record->position;
-	source->latest = event_stamp(&record->event);
-	memcpy(source->boot_id, record->segment->boot_id, CLOCK_BOOT_ID_BYTES);
-}
-
-/* The end of a source may have moved over damage. */
-static bool
-give_end(struct source *source, struct source_record *record_r)
-{
-	*record_r = (struct source_record){source->name, NULL, {0}, {0, 0}};
-	take_damage(source, record_r);
-	source->position = record_r->damage_end;
-	return source_record_is_damaged(record_r);
 }
 
 static void
@@ -334,10 +237,11 @@ sources_next(struct sources *sources, sources_ready *ready, void *context,
 
 		if (sources->turn_records == TURN_RECORDS) {
 			end_turn(sources);
-		} else if (!source_read(sources, source, ready, context)) {
+		} else if (!look_ahead(sources, source, ready, context)) {
 			end_turn(sources);
 			sources->ended++;
-			if (!source->failed && give_end(source, record_r))
+			if (!source->failed &&
+			    source_give_end(source, record_r))
 				return 1;
 		} else if (source->held_back && !is_released(sources, source)) {
 			sources->ended = 0;
@@ -345,7 +249,7 @@ sources_next(struct sources *sources, sources_ready *ready, void *context,
 		} else {
 			sources->ended = 0;
 			sources->turn_records++;
-			give_record(source, record_r);
+			source_give(source, record_r);
 			return 1;
 		}
 	}
@@ -361,13 +265,33 @@ sources_in_trouble(const struct sources *sources)
 }
 
 const struct source_position *
-sources_positions(struct sources *sources, size_t *count_r)
+sources_positions(struct sources *sources, sources_start *start, void *context,
+    size_t *count_r)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < sources->count; i++) {
+		const struct source *source = &sources->items[i];
+
+		sources->positions[count++] =
+		    (struct source_position){source->name, source->position};
+		if (source->log != NULL)
+			sources->positions[count++] = (struct source_position){
+			    log_source_start_name(source->log),
+			    start(context, source->name, source->position)};
+	}
+	*count_r = count;
+	return sources->positions;
+}
+
+int
+sources_save(struct sources *sources, struct reason *reason)
 {
 	for (size_t i = 0; i < sources->count; i++)
-		sources->positions[i] = (struct source_position){
-		    sources->items[i].name, sources->items[i].position};
-	*count_r = sources->count;
-	return sources->positions;
+		if (sources->items[i].log != NULL &&
+		    log_source_save(sources->items[i].log, reason) != 0)
+			return -1;
+	return 0;
 }
 
 void
@@ -378,7 +302,8 @@ sources_remove_read(struct sources *sources)
 	for (size_t i = 0; i < sources->count; i++) {
 		struct source *source = &sources->items[i];
 
-		if (source->position.segment == source->removed_before)
+		if (source->log != NULL ||
+		    source->position.segment == source->removed_before)
 			continue;
 		source->removed_before = source->position.segment;
 		if (journal_reader_remove(
@@ -391,17 +316,6 @@ sources_remove_read(struct sources *sources)
 void
 sources_gauges(struct sources *sources, int64_t *live)
 {
-	for (size_t i = 0; i < sources->count; i++) {
-		struct source *source = &sources->items[i];
-		unsigned label = metric_source(source->name);
-		int64_t behind = journal_reader_behind_bytes(source->reader);
-		int64_t *last =
-		    &live[metric_index(METRIC_SOURCE_LAST_EVENT, label)];
-
-		if (behind > 0)
-			live[metric_index(
-			    METRIC_JOURNAL_BEHIND_BYTES, label)] += behind;
-		if (source->latest.wall_ns > *last)
-			*last = source->latest.wall_ns;
-	}
+	for (size_t i = 0; i < sources->count; i++)
+		source_gauges(&sources->items[i], live);
 }

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sources: read all journals in an order that respects cause and effect.
+ * sources: read all journals and logs in an order that respects cause and
+ * effect.
  *
- * Each directory in the directory of journals is a source. On one host a
+ * Each directory in the directory of journals is a source, and so is each log
+ * of Postfix's. On one host a
  * message's event is appended before its delivery can begin; so a delivery that
  * is not ready by itself is held back, and its source with it, until every
  * other source has been read to its end since it was read, or to something
- * that is later on the same boot's monotonic clock. Not thread-safe.
+ * that is later on the same boot's monotonic clock. In the same way lines of a
+ * log come after what the journals held when they were read, and deliveries
+ * after what the logs held. Not thread-safe.
  */
 #ifndef EXPORTER_SOURCES_H
 #define EXPORTER_SOURCES_H
 
+#include "exporter/log_record.h"
 #include "proto/journal_reader.h"
 #include "store/store.h"
 
@@ -34,17 +39,24 @@ int sources_scan(struct sources *sources, struct reason *reason);
 /* Goes back to the store's lower bounds. Returns 0, or -1. */
 int sources_restart(struct sources *sources, struct reason *reason);
 
-/* A record to apply, and the damage that was stepped over on the way to it. */
+/* Adds the log at `path`, which need not exist. Returns 0, or -1 when the store
+ * does not tell how far it was read. */
+int sources_add_log(
+    struct sources *sources, const char *path, struct reason *reason);
+
+/* A record to apply: an event of a journal or a line of a log, and the damage
+ * that was stepped over on the way to it. */
 struct source_record {
 	const char *source;
-	const struct journal_record *record; /* NULL: only damage */
+	const struct journal_record *record; /* NULL: a line, or only damage */
+	const struct log_record *line;       /* NULL: not a log's */
 	struct journal_damage damage;
 	struct journal_position damage_end;
 };
 
 bool source_record_is_damaged(const struct source_record *record);
 
-typedef bool sources_ready(void *context, const struct journal_record *record);
+typedef bool sources_ready(void *context, const struct source_record *record);
 
 /* Returns 1 with the next record, valid until the next call; 0 when every
  * source has been read to its end. */
@@ -55,10 +67,17 @@ int sources_next(struct sources *sources, sources_ready *ready, void *context,
  * returned 0; the reason is in the log. */
 bool sources_in_trouble(const struct sources *sources);
 
-/* Behind the last record returned, for each source; the array is the sources'.
- */
-const struct source_position *sources_positions(
-    struct sources *sources, size_t *count_r);
+/* From where a log that was read up to `position` must be read again. */
+typedef struct journal_position sources_start(
+    void *context, const char *source, struct journal_position position);
+
+/* What is to be committed: behind the last record returned, for each source,
+ * and where logs must be read again. The array is the sources'. */
+const struct source_position *sources_positions(struct sources *sources,
+    sources_start *start, void *context, size_t *count_r);
+
+/* To be called before they are. Returns 0, or -1. */
+int sources_save(struct sources *sources, struct reason *reason);
 
 /* Removes the segments that lie behind the last records returned; to be called
  * after they were committed. */

@@ -46,6 +46,17 @@ watch_open(const char *directory, struct reason *reason)
 }
 
 int
+watch_add_path(struct watch *watch, const char *path, uint32_t events,
+    struct reason *reason)
+{
+	int number = inotify_add_watch(watch->fd, path, events | IN_MASK_ADD);
+
+	if (number < 0)
+		return reason_set_errno(reason, "cannot watch %s", path);
+	return number;
+}
+
+int
 watch_add(struct watch *watch, const char *name, struct reason *reason)
 {
 	char *path = memory_format("%s/%s", watch->directory, name);

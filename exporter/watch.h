@@ -9,6 +9,7 @@
 #define EXPORTER_WATCH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct reason;
 struct watch;
@@ -20,6 +21,12 @@ struct watch *watch_open(const char *directory, struct reason *reason);
 /* Watches the journal `name` in it; again and again is fine. Returns 0, or -1.
  */
 int watch_add(struct watch *watch, const char *name, struct reason *reason);
+
+/* Watches any path for these events of inotify(7), besides those for which it
+ * is watched already. Returns a number, the same while the file that bears the
+ * path is the same, or -1. */
+int watch_add_path(struct watch *watch, const char *path, uint32_t events,
+    struct reason *reason);
 
 /* Readable when something happened. */
 int watch_fd(const struct watch *watch);

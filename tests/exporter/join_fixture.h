@@ -456,7 +456,6 @@ static inline void
 world_apply_line(struct world *world, const struct step *step)
 {
 	struct log_record record = {
-	    .text = {step->line, strlen(step->line)},
 	    .wall_ns = step->wall_ns,
 	    .precision_ns = world->precision_ns,
 	    .position = step->position,

@@ -151,13 +151,13 @@ write_delivery(struct fixture *fixture, uint64_t session)
 
 /* No delivery is ready by itself. */
 static bool
-only_messages(void *context, const struct journal_record *record)
+only_messages(void *context, const struct source_record *record)
 {
-	return record->event.type != EVENT_DELIVERY;
+	return record->record->event.type != EVENT_DELIVERY;
 }
 
 static bool
-everything(void *context, const struct journal_record *record)
+everything(void *context, const struct source_record *record)
 {
 	return true;
 }
@@ -261,7 +261,8 @@ after_a_restart_everything_uncommitted_comes_again(void **state)
 	write_message(fixture, 1);
 	write_message(fixture, 2);
 	assert_int_equal(next(fixture, only_messages), 1);
-	positions = sources_positions(fixture->sources, &count);
+	positions = sources_positions(
+	    fixture->sources, NULL, NULL, &count);
 	assert_int_equal(count, 2);
 	assert_non_null(store_file(fixture->store, 0, &reason));
 	assert_int_equal(

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A log file beside the journals: read, joined, once, whatever happens."""
+
+import datetime
+import os
+import random
+import time
+import unittest
+
+import tap
+from exporter_alone import ExporterAlone
+
+LONG = "POSTLAG_LONG" in os.environ
+
+
+class Log:
+    """Writes lines as Postfix would, now."""
+
+    def __init__(self, path, traditional=False):
+        self.path = path
+        self.traditional = traditional
+        self.file = open(path, "a", encoding="utf-8", buffering=1)
+
+    def stamp(self):
+        if self.traditional:
+            return time.strftime("%b %e %H:%M:%S")
+        return datetime.datetime.now(datetime.timezone.utc).isoformat()
+
+    def line(self, program, text):
+        self.file.write(f"{self.stamp()} mx postfix/{program}[7]: {text}\n")
+
+    def message(self, queue_id, *recipients, agent="virtual",
+                status="status=sent (delivered to maildir)"):
+        self.line("smtpd", f"{queue_id}: client=c.test[192.0.2.1]")
+        self.line("cleanup", f"{queue_id}: message-id=<{queue_id}@c.test>")
+        self.line("qmgr", f"{queue_id}: from=<s@c.test>, size=500, "
+                  f"nrcpt={len(recipients)} (queue active)")
+        for recipient in recipients:
+            self.line(agent, f"{queue_id}: to=<{recipient}>, relay=x, "
+                      f"delay=1, delays=0/0/0/1, dsn=2.0.0, {status}")
+        self.line("qmgr", f"{queue_id}: removed")
+
+    def rotate(self):
+        self.file.close()
+        for number in (2, 1):
+            if os.path.exists(f"{self.path}.{number}"):
+                os.rename(f"{self.path}.{number}",
+                          f"{self.path}.{number + 1}")
+        os.rename(self.path, f"{self.path}.1")
+        self.file = open(self.path, "a", encoding="utf-8", buffering=1)
+
+
+class LogAlone(ExporterAlone):
+    def __init__(self, traditional=False, **options):
+        super().__init__(start=False, maillog_instances="postfix=mx.test",
+                         **options)
+        self.log = Log(os.path.join(self.directory, "mail.log"), traditional)
+        self.program.settings["exporter"]["maillog"] = self.log.path
+        self.program.start()
+
+    def queued(self, number, *recipients, **how):
+        queue_id = f"{number:08X}"
+        self.message(f"m{number}", queue_id, *recipients)
+        self.log.message(queue_id, *recipients, **how)
+        return queue_id
+
+
+def recipients(message):
+    return {recipient["address"]: recipient["state"]
+            for recipient in message["recipients"]}
+
+
+class Lines(unittest.TestCase):
+    def check(self, alone):
+        ours = alone.queued(1, "u1@x.test", "u2@x.test")
+        alone.log.message("000000B2", "u3@x.test")
+        metrics = alone.wait_for("postlag_recipient_outcomes_total", 3,
+                                 outcome="delivered")
+        self.assertEqual(metrics.total("postlag_unstamped_total",
+                                       reason="no_message"), 1)
+        self.assertEqual(metrics.total("postlag_recipients_added_total",
+                                       reason="unstamped"), 1)
+        [message] = alone.messages(ours)
+        self.assertEqual(recipients(message), {"u1@x.test": "delivered",
+                                               "u2@x.test": "delivered"})
+        self.assertEqual(len(message["attempts"]), 2)
+        [message] = alone.messages("000000B2")
+        self.assertEqual(message["ending"], "logged")
+
+    def test_with_exact_stamps(self):
+        with LogAlone() as alone:
+            self.check(alone)
+
+    def test_with_whole_seconds_of_local_time(self):
+        with LogAlone(traditional=True) as alone:
+            self.check(alone)
+
+    def test_case_6_rotated_while_it_is_read(self):
+        with LogAlone() as alone:
+            # What was rotated before the first line was read is not ours.
+            alone.queued(1, "u1@x.test")
+            alone.wait_for("postlag_recipient_outcomes_total", 1,
+                           outcome="delivered")
+            for number in range(2, 301):
+                alone.queued(number, "u1@x.test")
+                if number % 100 == 50:
+                    alone.log.rotate()
+            alone.wait_for("postlag_recipient_outcomes_total", 300,
+                           outcome="delivered")
+
+    def test_mail_that_is_held_shows_without_another_line(self):
+        with LogAlone() as alone:
+            alone.message("a", "000000A1", "u1@x.test")
+            alone.log.line("smtpd", "NOQUEUE: hold: RCPT from c.test"
+                           "[192.0.2.1]: <u1@x.test>: x; from=<s@c.test> "
+                           "to=<u1@x.test> proto=ESMTP helo=<c>")
+            alone.log.line("smtpd", "000000A1: client=c.test[192.0.2.1]")
+            alone.log.line("cleanup", "000000A1: message-id=<1@c.test>")
+            alone.wait_for("postlag_recipients", 1, state="held")
+
+    def test_case_29_killed_at_random_it_applies_each_line_once(self):
+        """I2, I3."""
+        rounds, count = (60, 60) if LONG else (10, 40)
+        with LogAlone() as alone:
+            number = 0
+            for _ in range(rounds):
+                for _ in range(count):
+                    number += 1
+                    alone.queued(number, "u1@x.test", "u2@x.test")
+                    if number % 7 == 0:
+                        alone.log.message(f"B{number:07X}", "u3@x.test")
+                time.sleep(random.uniform(0, 0.1))
+                alone.program.kill()
+                alone.program.start()
+            unseen = number // 7
+            metrics = alone.wait_for("postlag_recipient_outcomes_total",
+                                     2 * number + unseen,
+                                     outcome="delivered")
+            self.assertEqual(metrics.total("postlag_unstamped_total"),
+                             unseen)
+            self.assertEqual(metrics.total("postlag_recipients"), 0)
+            self.assertEqual(
+                metrics.total("postlag_outcome_revisions_total"), 0)
+            for one in range(1, number + 1):
+                [message] = alone.messages(f"{one:08X}")
+                self.assertEqual(len(message["attempts"]), 2)
+
+
+if __name__ == "__main__":
+    tap.main()
