@@ -16,7 +16,11 @@ import lint  # noqa: E402
 
 BUILD = os.environ.get("POSTLAG_BUILD", "build/release")
 README = "README.md"
-EXAMPLE = "tests/cli/timeline_text/simple.ref"
+EXAMPLES = {
+    "example": ("postlag show 4XyZab1234z5",
+                "tests/cli/timeline_text/simple.ref"),
+    "queue": ("postlag queue", "tests/cli/list_text/queue.ref"),
+}
 DAEMONS = ["postlag-milter", "postlag-lmtp", "postlag-exporter"]
 
 
@@ -32,12 +36,14 @@ def tables(text):
 
 def parts():
     """{name: what has to stand there}."""
-    with open(EXAMPLE, encoding="utf-8") as file:
-        example = f"```\n$ postlag show 4XyZab1234z5\n{file.read()}```\n"
+    found = {}
+    for name, (command, path) in EXAMPLES.items():
+        with open(path, encoding="utf-8") as file:
+            found[name] = f"```\n$ {command}\n{file.read()}```\n"
     options = [table for daemon in DAEMONS
                for table in tables(output(daemon, "-R"))]
     metrics, phases = tables(output("postlag-exporter", "-m"))
-    return {"example": example, "options": "\n".join(options),
+    return {**found, "options": "\n".join(options),
             "metrics": metrics, "phases": phases}
 
 
