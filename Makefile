@@ -43,6 +43,16 @@ CFLAGS := $(CSTD) $(WARN) $(OPT.$(V)) -pthread -MMD -MP \
 	-DPOSTLAG_VERSION='"$(VERSION)"' $(EXTRA_CFLAGS)
 LDFLAGS := $(LINK.$(V)) -pthread
 
+# The systemd journal can be read when libsystemd is there; SYSTEMD=no leaves it
+# out.
+SYSTEMD ?= $(if $(shell pkg-config --libs libsystemd 2>/dev/null),yes,no)
+ifeq ($(SYSTEMD),yes)
+SYSTEMD_LIBS := $(shell pkg-config --libs libsystemd)
+LEFT_OUT := exporter/log_journald_absent.c
+else
+LEFT_OUT := exporter/log_journald.c
+endif
+
 # Layers, lowest first. A program links its own layer and those below.
 LAYERS := base proto milter lmtp store exporter cli
 BELOW.proto := base
@@ -57,7 +67,7 @@ LIBS.proto := -lprotobuf-c -lxxhash
 LIBS.milter := -lmilter
 LIBS.lmtp := -levent_core
 LIBS.store := -lsqlite3 -ljansson
-LIBS.exporter := -lmicrohttpd -ljansson -lz
+LIBS.exporter := -lmicrohttpd -ljansson -lz $(SYSTEMD_LIBS)
 LIBS.cli :=
 
 PROGRAMS := postlag-milter postlag-lmtp postlag-exporter postlag
@@ -67,7 +77,7 @@ LAYER.postlag-exporter := exporter
 LAYER.postlag := cli
 
 # Each layer's main.c stays out of its archive.
-SOURCES = $(filter-out $(1)/main.c,$(wildcard $(1)/*.c))
+SOURCES = $(filter-out $(1)/main.c $(LEFT_OUT),$(wildcard $(1)/*.c))
 OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(call SOURCES,$(1)))
 ARCHIVE = $(BUILD)/lib$(1).a
 CHAIN = $(foreach l,$(1) $(BELOW.$(1)),$(call ARCHIVE,$(l)))
