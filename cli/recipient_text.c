@@ -35,12 +35,33 @@ struct set {
 	size_t count;
 };
 
+/* ", 2 delivered", in a line of its own when this one is full. */
+static void
+summary_item(struct text_page *page, unsigned left, size_t count,
+    enum recipient_state state)
+{
+	char *words =
+	    memory_format(", %zu %s,", count, recipient_state_name(state));
+
+	if (page->column > left)
+		page_text(page, ",");
+	if (page->column + page_columns(words) > page->style.width) {
+		page_end_line(page);
+		page_pad(page, left);
+	} else if (page->column > left) {
+		page_text(page, " ");
+	}
+	page_format(page, "%zu ", count);
+	fate_text_state(page, state);
+	free(words);
+}
+
 void
 recipient_text_summary(
     struct text_page *page, const struct message_record *record)
 {
 	size_t counts[RECIPIENT_STATES] = {0};
-	const char *between = "";
+	unsigned left = page->column;
 
 	for (size_t i = 0; i < record->recipient_count; i++) {
 		if (record->recipients[i].state < RECIPIENT_STATES)
@@ -49,11 +70,8 @@ recipient_text_summary(
 	if (record->recipient_count == 0)
 		page_text(page, "none");
 	for (int state = 0; state < RECIPIENT_STATES; state++) {
-		if (counts[state] == 0)
-			continue;
-		page_format(page, "%s%zu ", between, counts[state]);
-		fate_text_state(page, state);
-		between = ", ";
+		if (counts[state] > 0)
+			summary_item(page, left, counts[state], state);
 	}
 	if (record->event.recipients_omitted > 0)
 		page_format(page, "; %" PRIu32 " more not recorded",
