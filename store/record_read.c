@@ -251,6 +251,8 @@ state_by_reply(const struct delivery_recipient *recipient)
 
 	if (code / 100 == 5)
 		return RECIPIENT_BOUNCED;
+	if (code / 100 == 4)
+		return RECIPIENT_DEFERRED;
 	return recipient->final.code / 100 == 2 ? RECIPIENT_DELIVERED
 						: RECIPIENT_IN_FLIGHT;
 }

@@ -227,6 +227,63 @@ a_leg_without_a_message_counts_from_its_own_mail(void **state)
 }
 
 static void
+add_lines(struct fixture *fixture, const struct message_key *key)
+{
+	static const struct attempt_record lines[] = {
+	    {.wall_ns = NOW_NS,
+		.agent = "smtp",
+		.relay = "none",
+		.dsn = "4.4.1",
+		.status = "deferred",
+		.text = "connect to mx.example.net[192.0.2.9]:25: refused"},
+	    {.wall_ns = NOW_NS + 300 * SECOND_NS,
+		.queue_id = "AGAIN",
+		.agent = "smtp",
+		.relay = "mx.example.net[192.0.2.9]:25",
+		.dsn = "2.0.0",
+		.status = "sent",
+		.text = "250 2.0.0 Ok: queued as 4F00"}};
+
+	for (size_t i = 0; i < COUNT(lines); i++)
+		assert_int_equal(
+		    store_add_attempt(key, &lines[i], &fixture->reason), 0);
+}
+
+/* Sent by sendmail(1), without a milter; requeued; to an alias. */
+static void
+a_message_of_the_log_alone_shows_its_attempts(void **state)
+{
+	static const struct segment_header nowhere = {.instance = "mx"};
+	const struct message_change change = {15, 4321};
+	const struct queue_id_claim claim = {"mx", "AGAIN", NOW_NS};
+	struct fixture *fixture = *state;
+	struct fixture_message message;
+	struct message_key key;
+
+	fixture_fill_message(&message, 3);
+	message.event = (struct message_event){.id = message.event.id,
+	    .ending = MESSAGE_ENDING_LOGGED,
+	    .queue_id = message.queue_id,
+	    .sender = message.sender};
+	key.file = store_file(fixture->store, fixture_message_ns(3), NULL);
+	assert_int_equal(store_add_message(key.file, &message.event, &nowhere,
+			     &message.verdict, &key, NULL),
+	    0);
+	assert_int_equal(
+	    store_add_recipient(&key, "jo@example.net",
+		&(struct recipient_change){.state = RECIPIENT_RELAYED,
+		    .evidence = 64,
+		    .original = "team@example.org"},
+		NULL),
+	    0);
+	assert_int_equal(store_change_message(&key, &change, NULL), 0);
+	assert_int_equal(store_add_queue_id(&key, &claim, NULL), 0);
+	add_lines(fixture, &key);
+	fixture_must_commit(fixture, 1);
+	assert_golden(timeline_of(fixture, "AGAIN"), "timeline_logged");
+}
+
+static void
 an_arena_that_is_full_gives_null(void **state)
 {
 	struct fixture *fixture = *state;
@@ -252,6 +309,7 @@ main(void)
 	    TEST(an_aborted_message_shows_how_far_it_came),
 	    TEST(the_awkward_is_shown_too),
 	    TEST(a_leg_without_a_message_counts_from_its_own_mail),
+	    TEST(a_message_of_the_log_alone_shows_its_attempts),
 	    TEST(an_arena_that_is_full_gives_null),
 	};
 
