@@ -138,7 +138,9 @@ class Lines(unittest.TestCase):
                                      outcome="delivered")
             self.assertEqual(metrics.total("postlag_unstamped_total"),
                              unseen)
-            self.assertEqual(metrics.total("postlag_recipients"), 0)
+            for state in ("in_flight", "deferred", "held"):
+                self.assertEqual(
+                    metrics.value("postlag_recipients", state=state), 0)
             self.assertEqual(
                 metrics.total("postlag_outcome_revisions_total"), 0)
             for one in range(1, number + 1):
