@@ -126,7 +126,8 @@ control_note_write(struct control *control, const char *name,
 	database_begin_write(database);
 	statement = database_statement(database, SQL_NOTE_WRITE);
 	bind_string(statement, name);
-	bind_blob(statement, value->data, value->size);
+	bind_blob(statement, value->size > 0 ? value->data : (const void *)"",
+	    value->size);
 	statement_run(statement);
 	database_commit(database);
 	database_checkpoint(database, false);

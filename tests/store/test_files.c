@@ -379,7 +379,8 @@ write_note(struct fixture *fixture, const char *name, const char *text)
 {
 	struct buffer value = {.data = NULL};
 
-	buffer_append_string(&value, text);
+	if (*text != '\0')
+		buffer_append_string(&value, text);
 	assert_int_equal(
 	    store_note_write(fixture->store, name, &value, &fixture->reason),
 	    0);
