@@ -22,6 +22,7 @@
 #include "base/memory.h"
 #include "base/reason.h"
 #include "exporter/join.h"
+#include "exporter/log_trust.h"
 #include "exporter/loss.h"
 #include "exporter/metrics.h"
 #include "exporter/published.h"
@@ -244,6 +245,9 @@ apply_answers(struct ingest *ingest, struct reason *reason)
 	if (!ingest->at_end || sources_in_trouble(ingest->sources) ||
 	    !loss_has_answers(ingest->loss))
 		return 0;
+	if (ingest->logs.trust != NULL)
+		log_trust_see(
+		    ingest->logs.trust, sources_see_logs(ingest->sources));
 	if (ingest->batch_events++ == 0)
 		ingest->batch_deadline_ns = now_ns();
 	return loss_apply(

@@ -180,6 +180,12 @@ log_source_position(const struct log_source *source)
 	return log_follower_position(source->follower);
 }
 
+bool
+log_source_sees(const struct log_source *source)
+{
+	return log_follower_sees(source->follower);
+}
+
 int
 log_source_save(struct log_source *source, struct reason *reason)
 {

@@ -39,6 +39,10 @@ int log_source_next(struct log_source *source, struct log_record *record_r,
 /* Behind the last record. */
 struct journal_position log_source_position(const struct log_source *source);
 
+/* Whether lines written now would be read. To be asked at the end of what is
+ * there. */
+bool log_source_sees(const struct log_source *source);
+
 /* Saves what the store must know before it is told a position. Returns 0, or
  * -1. */
 int log_source_save(struct log_source *source, struct reason *reason);

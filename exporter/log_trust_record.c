@@ -54,6 +54,10 @@ log_trust_record(struct log_trust *trust, const char *instance,
 	log_trust_line(trust,
 	    is_by_postfix(record->record.program) ? instance : NULL,
 	    record->wall_ns);
+	/* Queue files that got new names, of which nobody tells. */
+	if (record->record.kind == MAILLOG_SUMMARY &&
+	    record->record.action == MAILLOG_RENAME)
+		log_trust_gap(trust, record->wall_ns, record->wall_ns);
 	if (record->record.kind == MAILLOG_LOST)
 		lines_are_dropped(trust, record);
 	else if (record->record.kind == MAILLOG_LOGGER && is_ending(record))

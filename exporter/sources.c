@@ -259,6 +259,16 @@ sources_next(struct sources *sources, sources_ready *ready, void *context,
 }
 
 bool
+sources_see_logs(const struct sources *sources)
+{
+	for (size_t i = 0; i < sources->count; i++)
+		if (sources->items[i].log != NULL &&
+		    !log_source_sees(sources->items[i].log))
+			return false;
+	return true;
+}
+
+bool
 sources_in_trouble(const struct sources *sources)
 {
 	return sources->trouble;

@@ -67,6 +67,10 @@ int sources_next(struct sources *sources, sources_ready *ready, void *context,
  * returned 0; the reason is in the log. */
 bool sources_in_trouble(const struct sources *sources);
 
+/* Whether every log is there and followed, also when there is none. To be asked
+ * when sources_next() has returned 0. */
+bool sources_see_logs(const struct sources *sources);
+
 /* From where a log that was read up to `position` must be read again. */
 typedef struct journal_position sources_start(
     void *context, const char *source, struct journal_position position);

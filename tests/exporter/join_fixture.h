@@ -15,7 +15,7 @@
  *     D ? Q1 u1=250         a stamp of which nobody knows
  *     H                     a heartbeat of the milter
  *     L smtpd 7 Q1: text    a line of the log: program, process id, text
- *     L:out qmgr 8 text     of instance `out`
+ *     L:out qmgr 8 text     of instance `out`;  L: rsyslogd 1 text: of none
  *     S 100                 nothing happens for so many seconds
  *     I 50                  from now on so many milliseconds from line to line
  *     X                     whatever waits has waited long enough
@@ -301,8 +301,8 @@ script_log(struct script *script, const char *verb, char **rest)
 	char line[1000];
 
 	snprintf(line, sizeof(line),
-	    "2026-11-30T07:47:42.123456Z mx %s/%s[%s]: %s", name, program, pid,
-	    *rest);
+	    "2026-11-30T07:47:42.123456Z mx %s%s%s[%s]: %s", name,
+	    *name != '\0' ? "/" : "", program, pid, *rest);
 	step->journal = MAILLOG;
 	step->line = arena_string(script->arena, line);
 	step->wall_ns = script_stamp(script, 0, 0).wall_ns;
