@@ -64,6 +64,30 @@ set_due(struct join *join, const struct log_input *input,
 		    input->now_ns + IDLE_WAIT_NS);
 }
 
+/* What was decided on is often not heard of again. While its SMTP session goes
+ * on, the milter may still have to tell of it. */
+static int
+decision_may_be_due(struct join *join, const struct log_input *input,
+    struct log_context *context, struct reason *reason)
+{
+	struct tracked *message;
+	int found = 0;
+
+	if (context->evidence == 0 || *context->queue_id == '#')
+		return 0;
+	if (context->origin != LOG_ORIGIN_PICKUP)
+		found =
+		    join_log_resolve(join, input, context, &message, reason);
+	if (found < 0)
+		return -1;
+	context->is_store_asked = false;
+	if (found == 1)
+		open_messages_settle(join->messages, message);
+	if (found == 1 || context->origin == LOG_ORIGIN_PICKUP)
+		set_due(join, input, context);
+	return 0;
+}
+
 /* An earlier generation's context ends where a later one begins. */
 static int
 end_context(
@@ -95,7 +119,6 @@ take_process_context(struct join *join, const struct log_input *input)
 	    join->contexts, context, input->record->record.queue_id);
 	context->begin_wall_ns = input->wall_ns;
 	context->precision_ns = input->precision_ns;
-	set_due(join, input, context);
 	return context;
 }
 
@@ -116,6 +139,7 @@ begin_client(
 	if (context == NULL)
 		context = begin_context(join, input, record->queue_id);
 	context->origin = LOG_ORIGIN_CLIENT;
+	context->pid = input->record->line.pid;
 	context->is_local =
 	    log_verdict_is_loopback(fields[MAILLOG_CLIENT_PEER]);
 	maillog_peer_split(fields[MAILLOG_CLIENT_PEER], &name, &address);
@@ -124,7 +148,7 @@ begin_client(
 	log_context_set(&context->sasl_method, fields[MAILLOG_SASL_METHOD]);
 	log_context_set(&context->sasl_user, fields[MAILLOG_SASL_USERNAME]);
 	log_context_set(&context->orig_queue_id, fields[MAILLOG_ORIG_QUEUE_ID]);
-	return 0;
+	return decision_may_be_due(join, input, context, reason);
 }
 
 static int
@@ -157,9 +181,7 @@ note_message_id(
 	log_context_set(
 	    &context->message_id, record->fields[MAILLOG_MESSAGE_ID_TEXT]);
 	context->has_message_id = true;
-	if (context->evidence != 0)
-		set_due(join, input, context);
-	return 0;
+	return decision_may_be_due(join, input, context, reason);
 }
 
 /* Restrictions, checks, milters. Without a queue id the decision is on what the
@@ -181,14 +203,13 @@ note_decision(
 	context = log_contexts_find(join->contexts, input->instance, name);
 	if (context == NULL)
 		context = begin_context(join, input, name);
-	context->evidence |= evidence;
+	log_contexts_decide(join->contexts, context, evidence);
 	log_context_set(&context->decided_for, record->fields[MAILLOG_TO]);
-	if (record->queue_id.size > 0)
-		set_due(join, input, context);
-	return 0;
+	return decision_may_be_due(join, input, context, reason);
 }
 
-/* An SMTP session begins or ends: what it decided is done with. */
+/* An SMTP session begins or ends: what it decided without a queue id came to
+ * nothing, the rest is due soon. */
 static int
 forget_process(
     struct join *join, const struct log_input *input, struct reason *reason)
@@ -199,6 +220,9 @@ forget_process(
 
 	if (context != NULL)
 		log_contexts_remove(join->contexts, context);
+	log_contexts_set_decided_due(join->contexts, input->instance,
+	    input->record->line.pid, input->wall_ns + LINK_WAIT_NS,
+	    input->now_ns + IDLE_WAIT_NS);
 	return 0;
 }
 
@@ -317,6 +341,21 @@ static handler *const handlers[MAILLOG_KINDS] = {
     [MAILLOG_LOST] = join_log_lost,
 };
 
+/* Nothing has followed. */
+static int
+forget_oldest(
+    struct join *join, const struct log_input *input, struct reason *reason)
+{
+	struct log_context *context = log_contexts_oldest(join->contexts);
+
+	if (context->queue_id[0] != '#' &&
+	    join_log_flush(join, input, context, reason) != 0)
+		return -1;
+	if (log_contexts_oldest(join->contexts) == context)
+		log_contexts_remove(join->contexts, context);
+	return 0;
+}
+
 /* Lets what has waited long enough be what it seems, and forgets what nothing
  * has followed. */
 static int
@@ -333,7 +372,8 @@ flush_due(
 	while ((context = log_contexts_oldest(join->contexts)) != NULL &&
 	       (context->begin_wall_ns + CONTEXT_MAX_NS < input->wall_ns ||
 		   log_contexts_count(join->contexts) > CONTEXTS_MAX))
-		log_contexts_remove(join->contexts, context);
+		if (forget_oldest(join, input, reason) != 0)
+			return -1;
 	return 0;
 }
 

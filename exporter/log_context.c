@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A hash table by instance and queue id, a list in the order of beginning, and
- * a list of those that are due, in the order in which they became so. Owned by
- * the join, on the ingest thread.
+ * A hash table by instance and queue id; lists in the order of beginning, of
+ * those that are due, in the order in which they became so, and of those that
+ * something was decided on. Owned by the join, on the ingest thread.
  */
 #include "exporter/log_context.h"
 
@@ -28,6 +28,7 @@ struct node {
 	bool is_due;
 	TAILQ_ENTRY(node) by_begin;
 	TAILQ_ENTRY(node) by_due;
+	TAILQ_ENTRY(node) by_decision;
 	UT_hash_handle hh;
 };
 
@@ -37,6 +38,7 @@ struct log_contexts {
 	struct node *table;
 	struct node_list nodes;
 	struct node_list due;
+	struct node_list decided;
 };
 
 struct log_contexts *
@@ -46,6 +48,7 @@ log_contexts_new(void)
 
 	TAILQ_INIT(&contexts->nodes);
 	TAILQ_INIT(&contexts->due);
+	TAILQ_INIT(&contexts->decided);
 	return contexts;
 }
 
@@ -211,6 +214,31 @@ log_contexts_set_due(struct log_contexts *contexts, struct log_context *context,
 	node->is_due = true;
 }
 
+/* Decisions are few, and so are contexts that are not due or settled soon. */
+void
+log_contexts_set_decided_due(struct log_contexts *contexts,
+    const char *instance, int64_t pid, int64_t due_wall_ns, int64_t due_ns)
+{
+	struct node *node;
+
+	TAILQ_FOREACH(node, &contexts->decided, by_decision)
+	if (node->context.instance == instance && node->context.pid == pid &&
+	    !node->is_due)
+		log_contexts_set_due(
+		    contexts, &node->context, due_wall_ns, due_ns);
+}
+
+void
+log_contexts_decide(struct log_contexts *contexts, struct log_context *context,
+    uint32_t evidence)
+{
+	struct node *node = node_of(context);
+
+	if (context->evidence == 0)
+		TAILQ_INSERT_TAIL(&contexts->decided, node, by_decision);
+	context->evidence |= evidence;
+}
+
 struct log_context *
 log_contexts_first_due(struct log_contexts *contexts)
 {
@@ -241,6 +269,8 @@ log_contexts_remove(struct log_contexts *contexts, struct log_context *context)
 	HASH_DEL(contexts->table, node);
 	TAILQ_REMOVE(&contexts->nodes, node, by_begin);
 	unset_due(contexts, node);
+	if (context->evidence != 0)
+		TAILQ_REMOVE(&contexts->decided, node, by_decision);
 	for (size_t i = 0; i < context->pending_count; i++) {
 		free(context->pending[i].tag);
 		free(context->pending[i].text);

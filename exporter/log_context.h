@@ -47,6 +47,7 @@ struct log_context {
 	int64_t begin_wall_ns;
 	int64_t precision_ns;
 	enum log_origin origin;
+	int64_t pid;     /* of the smtpd; 0: of none */
 	bool is_requeue; /* orig_queue_id is of postsuper -r */
 	bool is_local;   /* the client is this machine */
 	bool has_message_id;
@@ -90,6 +91,10 @@ void log_contexts_rename(struct log_contexts *contexts,
 /* Sets *text_r, a member of a context, to a copy; empty: leaves it. */
 void log_context_set(char **text_r, struct maillog_view view);
 
+/* Adds evidence to a context. */
+void log_contexts_decide(struct log_contexts *contexts,
+    struct log_context *context, uint32_t evidence);
+
 /* Keeps a line for later. */
 void log_context_keep(
     struct log_context *context, const struct log_record *record);
@@ -101,6 +106,10 @@ void log_context_read(
 /* From now on it is due at the given times. */
 void log_contexts_set_due(struct log_contexts *contexts,
     struct log_context *context, int64_t due_wall_ns, int64_t due_ns);
+
+/* Likewise those that this smtpd has decided on. */
+void log_contexts_set_decided_due(struct log_contexts *contexts,
+    const char *instance, int64_t pid, int64_t due_wall_ns, int64_t due_ns);
 
 /* The context that is due first; NULL: none is. */
 struct log_context *log_contexts_first_due(struct log_contexts *contexts);
