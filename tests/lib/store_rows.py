@@ -11,7 +11,9 @@ import sqlite3
 import uuid
 
 # As in store/record.h.
-STATES = ("in_flight", "delivered", "bounced", "rejected", "aborted")
+STATES = ("in_flight", "delivered", "bounced", "rejected", "aborted",
+          "deferred", "held", "relayed", "handed_off", "expired", "discarded",
+          "deleted", "ghost", "lost", "unknown", "expanded", "merged")
 
 # `recipients` is a list of (address, state).
 Row = collections.namedtuple("Row", "id recipients")
