@@ -91,6 +91,8 @@ add_voice(struct log_trust *trust, const char *instance, int64_t since_ns)
 static void
 remove_gaps(struct log_trust *trust, size_t first, size_t count)
 {
+	if (count == 0)
+		return;
 	trust->count -= count;
 	memmove(trust->gaps + first, trust->gaps + first + count,
 	    (trust->count - first) * sizeof(*trust->gaps));
