@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The ingest thread's inotify descriptor. What happened is not looked at more
- * closely than whether it was in the top directory: the readers know best what
- * there is to read.
+ * The ingest thread's inotify descriptor, in one of epoll(7) with those of
+ * others. What happened is not looked at more closely than whether it was in
+ * the top directory: the readers know best what there is to read.
  */
 #include "exporter/watch.h"
 
 #include <limits.h>
 #include <stdalign.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
@@ -23,9 +24,18 @@
 
 struct watch {
 	char *directory;
-	int fd;
+	int epoll_fd; /* readable when one of its descriptors is */
+	int fd;       /* of inotify */
 	int top;
 };
+
+static int
+add_fd(struct watch *watch, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+
+	return epoll_ctl(watch->epoll_fd, EPOLL_CTL_ADD, fd, &event);
+}
 
 struct watch *
 watch_open(const char *directory, struct reason *reason)
@@ -34,8 +44,10 @@ watch_open(const char *directory, struct reason *reason)
 
 	watch->directory = memory_string(directory);
 	watch->top = -1;
+	watch->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	watch->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	if (watch->fd >= 0)
+	if (watch->epoll_fd >= 0 && watch->fd >= 0 &&
+	    add_fd(watch, watch->fd) == 0)
 		watch->top =
 		    inotify_add_watch(watch->fd, directory, TOP_EVENTS);
 	if (watch->top >= 0)
@@ -69,9 +81,17 @@ watch_add(struct watch *watch, const char *name, struct reason *reason)
 }
 
 int
+watch_add_fd(struct watch *watch, int fd, struct reason *reason)
+{
+	if (add_fd(watch, fd) != 0)
+		return reason_set_errno(reason, "cannot watch a descriptor");
+	return 0;
+}
+
+int
 watch_fd(const struct watch *watch)
 {
-	return watch->fd;
+	return watch->epoll_fd;
 }
 
 bool
@@ -99,6 +119,8 @@ watch_free(struct watch **watch)
 		return;
 	if ((*watch)->fd >= 0)
 		close((*watch)->fd);
+	if ((*watch)->epoll_fd >= 0)
+		close((*watch)->epoll_fd);
 	free((*watch)->directory);
 	free(*watch);
 	*watch = NULL;

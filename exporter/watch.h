@@ -2,8 +2,8 @@
 /*
  * watch: be told when a journal grows, so that nobody has to look.
  *
- * inotify(7) on the directory of all journals and on each journal in it. One
- * thread.
+ * inotify(7) on the directory of all journals, on each journal in it, and on
+ * whatever else is asked for. One thread.
  */
 #ifndef EXPORTER_WATCH_H
 #define EXPORTER_WATCH_H
@@ -27,6 +27,10 @@ int watch_add(struct watch *watch, const char *name, struct reason *reason);
  * path is the same, or -1. */
 int watch_add_path(struct watch *watch, const char *path, uint32_t events,
     struct reason *reason);
+
+/* Watches a descriptor too, until it is closed: that it is readable is
+ * something that happened, until whoever owns it has read. Returns 0, or -1. */
+int watch_add_fd(struct watch *watch, int fd, struct reason *reason);
 
 /* Readable when something happened. */
 int watch_fd(const struct watch *watch);
