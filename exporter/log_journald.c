@@ -7,10 +7,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include <systemd/sd-id128.h>
 #include <systemd/sd-journal.h>
 
 #include "base/memory.h"
@@ -83,16 +86,51 @@ add_matches(sd_journal *journal)
 	return result;
 }
 
+/* libsystemd leaves out what it may not read, and says nothing. */
+static int
+check_access(const char *parent, struct reason *reason)
+{
+	char path[PATH_MAX], machine[SD_ID128_STRING_MAX];
+	sd_id128_t id;
+
+	if (sd_id128_get_machine(&id) < 0)
+		return 0;
+	snprintf(path, sizeof(path), "%s/%s/system.journal", parent,
+	    sd_id128_to_string(id, machine));
+	if (access(path, R_OK) == 0 || errno != EACCES)
+		return 0;
+	return reason_set_errno(
+	    reason, "%s (group systemd-journal may read it)", path);
+}
+
+static int
+open_system(sd_journal **journal_r, struct reason *reason)
+{
+	int result;
+
+	if (check_access("/var/log/journal", reason) != 0 ||
+	    check_access("/run/log/journal", reason) != 0)
+		return -1;
+	result = sd_journal_open(
+	    journal_r, SD_JOURNAL_LOCAL_ONLY | SD_JOURNAL_SYSTEM);
+	return result < 0 ? fail(reason, "cannot be opened", result) : 0;
+}
+
+static int
+open_directory(
+    const char *directory, sd_journal **journal_r, struct reason *reason)
+{
+	int result = sd_journal_open_directory(journal_r, directory, 0);
+
+	return result < 0 ? fail(reason, directory, result) : 0;
+}
+
 struct log_journald *
 log_journald_open(const char *directory, struct log_catalog *catalog,
     struct journal_position from, bool from_end, struct reason *reason)
 {
 	struct log_journald *journald = memory_zeroed(1, sizeof(*journald));
-	int result =
-	    directory != NULL
-		? sd_journal_open_directory(&journald->journal, directory, 0)
-		: sd_journal_open(&journald->journal,
-		      SD_JOURNAL_LOCAL_ONLY | SD_JOURNAL_SYSTEM);
+	int result;
 
 	journald->catalog = catalog;
 	journald->position = from;
@@ -100,16 +138,19 @@ log_journald_open(const char *directory, struct log_catalog *catalog,
 	if (from.segment == 0 && catalog->count > 0)
 		journald->position = (struct journal_position){
 		    catalog->items[0].number, catalog->items[0].start_offset};
-	if (result >= 0)
-		result = add_matches(journald->journal);
+	if (directory != NULL)
+		result = open_directory(directory, &journald->journal, reason);
+	else
+		result = open_system(&journald->journal, reason);
+	if (result == 0 && (result = add_matches(journald->journal)) < 0)
+		fail(reason, "cannot be searched", result);
+	if (result < 0) {
+		log_journald_free(&journald);
+		return NULL;
+	}
 	/* Made now, it tells of what is written from now on. */
-	if (result >= 0)
-		sd_journal_get_fd(journald->journal);
-	if (result >= 0)
-		return journald;
-	fail(reason, "cannot be opened", result);
-	log_journald_free(&journald);
-	return NULL;
+	sd_journal_get_fd(journald->journal);
+	return journald;
 }
 
 void

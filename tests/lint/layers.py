@@ -39,7 +39,7 @@ BORROWED = (
     (r"microhttpd\.h", r"exporter/", 1),
     (r"ut(hash|list|array)\.h", r"(store|exporter|lmtp)/", 8),
     (r"zlib\.h", r"(store|exporter)/", 1),
-    (r"systemd/sd-journal\.h", r"exporter/log_journald\.c", 1),
+    (r"systemd/sd-(journal|id128)\.h", r"exporter/log_journald\.c", 1),
 )
 
 # The C library's and the kernel's: free to all.
