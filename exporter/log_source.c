@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A follower, its catalog and its watches. Owned by sources.c, on the ingest
- * thread.
+ * A reader and its catalog. Owned by sources.c, on the ingest thread.
  */
 #include "exporter/log_source.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/reason.h"
 #include "exporter/log_catalog.h"
-#include "exporter/log_follower.h"
+#include "exporter/log_reader.h"
 #include "exporter/metric_labels.h"
-#include "exporter/watch.h"
 #include "store/store.h"
 
 /* How often the catalog is saved for the sake of its times alone. */
@@ -30,8 +26,7 @@ struct log_source {
 	struct store *store;
 	struct watch *watch;
 	struct log_catalog catalog;
-	struct log_follower *follower;
-	int watched[LOG_WATCHES_MAX]; /* numbers of what is watched */
+	struct log_reader *reader;
 	int64_t saved_ns;
 	uint64_t lines[LOG_LINE_KINDS];
 };
@@ -55,7 +50,7 @@ log_source_free(struct log_source **source)
 {
 	if (*source == NULL)
 		return;
-	log_follower_free(&(*source)->follower);
+	log_reader_free(&(*source)->reader);
 	log_catalog_free(&(*source)->catalog);
 	free((*source)->path);
 	free((*source)->name);
@@ -99,32 +94,12 @@ log_source_restart(struct log_source *source, struct reason *reason)
 	struct journal_position from =
 	    store_lower_bound(source->store, source->start_name);
 
-	log_follower_free(&source->follower);
+	log_reader_free(&source->reader);
 	if (read_catalog(source, reason) != 0)
 		return -1;
-	source->follower =
-	    log_follower_open(source->path, &source->catalog, from, false);
-	memset(source->watched, 0, sizeof(source->watched));
-	return 0;
-}
-
-/* Watches what has to be. Returns whether that are other files than before. */
-static bool
-renew_watches(struct log_source *source)
-{
-	struct log_watch watches[LOG_WATCHES_MAX];
-	size_t count = log_follower_watches(source->follower, watches);
-	struct reason reason;
-	bool is_new = false;
-
-	for (size_t i = 0; i < count; i++) {
-		int number = watch_add_path(
-		    source->watch, watches[i].path, watches[i].events, &reason);
-
-		is_new |= number >= 0 && number != source->watched[i];
-		source->watched[i] = number;
-	}
-	return is_new;
+	source->reader = log_reader_open(
+	    source->path, source->watch, &source->catalog, from, reason);
+	return source->reader != NULL ? 0 : -1;
 }
 
 static void
@@ -141,8 +116,9 @@ fill(const struct log_entry *entry, struct log_record *record_r)
 	record_r->line = entry->line;
 	maillog_record_parse(&record_r->line, &record_r->record);
 	record_r->record.is_cut |= entry->is_cut;
-	/* Traditional stamps have whole seconds. */
-	if (entry->line.time.ns == 0)
+	/* Traditional stamps have whole seconds. The journal's lines have no
+	 * stamp beside the entry's own. */
+	if (entry->line.time.month != 0 && entry->line.time.ns == 0)
 		record_r->precision_ns = CLOCK_NS_PER_SECOND - 1;
 }
 
@@ -162,11 +138,9 @@ log_source_next(struct log_source *source, struct log_record *record_r,
 	struct log_entry entry;
 	int result;
 
-	*record_r = (struct log_record){
-	    .start = log_follower_position(source->follower)};
-	result = log_follower_next(source->follower, &entry, reason);
-	if (result == 0 && renew_watches(source))
-		result = log_follower_next(source->follower, &entry, reason);
+	*record_r =
+	    (struct log_record){.start = log_reader_position(source->reader)};
+	result = log_reader_next(source->reader, &entry, reason);
 	if (result == 1)
 		fill(&entry, record_r);
 	if (result == 1 && record_r->gap == LOG_GAP_NONE)
@@ -177,13 +151,13 @@ log_source_next(struct log_source *source, struct log_record *record_r,
 struct journal_position
 log_source_position(const struct log_source *source)
 {
-	return log_follower_position(source->follower);
+	return log_reader_position(source->reader);
 }
 
 bool
 log_source_sees(const struct log_source *source)
 {
-	return log_follower_sees(source->follower);
+	return log_reader_sees(source->reader);
 }
 
 int
@@ -216,16 +190,5 @@ log_source_lines(const struct log_source *source)
 int64_t
 log_source_behind_bytes(const struct log_source *source)
 {
-	const struct journal_position position = log_source_position(source);
-	const struct log_catalog *catalog = &source->catalog;
-	struct stat status;
-
-	if (stat(source->path, &status) != 0)
-		return 0;
-	if (catalog->count == 0 ||
-	    catalog->items[catalog->count - 1].number != position.segment)
-		return status.st_size;
-	return status.st_size > (off_t)position.offset
-		   ? status.st_size - (off_t)position.offset
-		   : 0;
+	return log_reader_behind_bytes(source->reader);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * log_source: one log file as a source: its lines, parsed, from where the store
- * has it.
+ * log_source: one log as a source: its lines, parsed, from where the store has
+ * it.
  *
- * Keeps the follower's catalog as a note in the store, and watches what the
- * follower wants watched. Not thread-safe.
+ * Keeps the log's catalog as a note in the store. Not thread-safe.
  */
 #ifndef EXPORTER_LOG_SOURCE_H
 #define EXPORTER_LOG_SOURCE_H
@@ -18,7 +17,8 @@ struct reason;
 struct store;
 struct watch;
 
-/* `path` is copied, the others are borrowed. */
+/* `path` names a log as in log_reader.h and is copied; the others are borrowed.
+ */
 struct log_source *log_source_new(
     const char *path, struct store *store, struct watch *watch);
 void log_source_free(struct log_source **source);
@@ -50,7 +50,7 @@ int log_source_save(struct log_source *source, struct reason *reason);
 /* How many lines of each kind were read; see enum metric_log_line. */
 const uint64_t *log_source_lines(const struct log_source *source);
 
-/* Bytes of the present file that are not read yet. */
+/* See log_reader_behind_bytes(). */
 int64_t log_source_behind_bytes(const struct log_source *source);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "exporter/join.h"
 #include "exporter/log_instances.h"
+#include "exporter/log_reader.h"
 #include "exporter/log_trust.h"
 #include "exporter/log_trust_note.h"
 #include "exporter/sources.h"
@@ -15,8 +16,11 @@
 
 #define SEPARATORS ", \t"
 
+typedef int path_taker(void *context, const char *path, struct reason *reason);
+
 static int
-add_paths(struct sources *sources, const char *list, struct reason *reason)
+for_each_path(
+    const char *list, path_taker *take, void *context, struct reason *reason)
 {
 	char *paths = memory_string(list), *rest = NULL;
 	int result = 0;
@@ -24,9 +28,27 @@ add_paths(struct sources *sources, const char *list, struct reason *reason)
 	for (char *path = strtok_r(paths, SEPARATORS, &rest);
 	     path != NULL && result == 0;
 	     path = strtok_r(NULL, SEPARATORS, &rest))
-		result = sources_add_log(sources, path, reason);
+		result = take(context, path, reason);
 	free(paths);
 	return result;
+}
+
+static int
+check_path(void *context, const char *path, struct reason *reason)
+{
+	return log_reader_check(path, reason);
+}
+
+int
+logs_check(const char *paths, struct reason *reason)
+{
+	return for_each_path(paths, check_path, NULL, reason);
+}
+
+static int
+add_path(void *context, const char *path, struct reason *reason)
+{
+	return sources_add_log(context, path, reason);
 }
 
 int
@@ -45,7 +67,7 @@ logs_open(const struct logs_settings *settings, struct store *store,
 		return -1;
 	join_read_logs(join, logs_r->instances);
 	join_trust_logs(join, logs_r->trust);
-	return add_paths(sources, settings->paths, reason);
+	return for_each_path(settings->paths, add_path, sources, reason);
 }
 
 int

@@ -14,6 +14,7 @@
 #include "exporter/api.h"
 #include "exporter/http.h"
 #include "exporter/ingest.h"
+#include "exporter/logs.h"
 #include "exporter/metrics.h"
 #include "exporter/published.h"
 #include "exporter/queue_lookup.h"
@@ -43,7 +44,9 @@ check(struct reason *reason)
 {
 	struct endpoint endpoint;
 
-	return exporter_settings_endpoint(&settings, &endpoint, reason);
+	if (exporter_settings_endpoint(&settings, &endpoint, reason) != 0)
+		return -1;
+	return logs_check(settings.maillog, reason);
 }
 
 static int

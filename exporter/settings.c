@@ -20,7 +20,8 @@ const struct config_item exporter_items[] = {
 	0, NULL, "Directory of all journals; each directory in it is one."},
     {"maillog", CONFIG_STRING, MEMBER(maillog), "", 0, 0, NULL,
 	"Files with Postfix's log, separated by commas, as maillog_file or "
-	"syslog writes them; empty: none is read."},
+	"syslog writes them; journal is the systemd journal, "
+	"journal:/directory one elsewhere; empty: none is read."},
     {"maillog_instances", CONFIG_STRING, MEMBER(maillog_instances), "", 0, 0,
 	NULL,
 	"Which instance's lines begin with a syslog_name, as in "

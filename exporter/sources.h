@@ -39,8 +39,8 @@ int sources_scan(struct sources *sources, struct reason *reason);
 /* Goes back to the store's lower bounds. Returns 0, or -1. */
 int sources_restart(struct sources *sources, struct reason *reason);
 
-/* Adds the log at `path`, which need not exist. Returns 0, or -1 when the store
- * does not tell how far it was read. */
+/* Adds the log that `path` names (see log_reader.h). Returns 0, or -1 when it
+ * cannot be opened or the store does not tell how far it was read. */
 int sources_add_log(
     struct sources *sources, const char *path, struct reason *reason);
 

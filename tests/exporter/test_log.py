@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A log file beside the journals: read, joined, once, whatever happens."""
 
-import datetime
 import os
 import random
 import time
@@ -9,45 +8,9 @@ import unittest
 
 import tap
 from exporter_alone import ExporterAlone
+from mail_log import Log
 
 LONG = "POSTLAG_LONG" in os.environ
-
-
-class Log:
-    """Writes lines as Postfix would, now."""
-
-    def __init__(self, path, traditional=False):
-        self.path = path
-        self.traditional = traditional
-        self.file = open(path, "a", encoding="utf-8", buffering=1)
-
-    def stamp(self):
-        if self.traditional:
-            return time.strftime("%b %e %H:%M:%S")
-        return datetime.datetime.now(datetime.timezone.utc).isoformat()
-
-    def line(self, program, text):
-        self.file.write(f"{self.stamp()} mx postfix/{program}[7]: {text}\n")
-
-    def message(self, queue_id, *recipients, agent="virtual",
-                status="status=sent (delivered to maildir)"):
-        self.line("smtpd", f"{queue_id}: client=c.test[192.0.2.1]")
-        self.line("cleanup", f"{queue_id}: message-id=<{queue_id}@c.test>")
-        self.line("qmgr", f"{queue_id}: from=<s@c.test>, size=500, "
-                  f"nrcpt={len(recipients)} (queue active)")
-        for recipient in recipients:
-            self.line(agent, f"{queue_id}: to=<{recipient}>, relay=x, "
-                      f"delay=1, delays=0/0/0/1, dsn=2.0.0, {status}")
-        self.line("qmgr", f"{queue_id}: removed")
-
-    def rotate(self):
-        self.file.close()
-        for number in (2, 1):
-            if os.path.exists(f"{self.path}.{number}"):
-                os.rename(f"{self.path}.{number}",
-                          f"{self.path}.{number + 1}")
-        os.rename(self.path, f"{self.path}.1")
-        self.file = open(self.path, "a", encoding="utf-8", buffering=1)
 
 
 class LogAlone(ExporterAlone):
