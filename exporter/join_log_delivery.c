@@ -8,7 +8,6 @@
 
 #include "exporter/address.h"
 #include "exporter/join_log_state.h"
-#include "exporter/log_instances.h"
 #include "exporter/log_verdict.h"
 #include "exporter/open_messages.h"
 
@@ -168,47 +167,30 @@ take_over(struct join *join, const struct delivery *delivery,
 	return COURSE_OTHER;
 }
 
+/* Another instance is another host, even with the same log. */
 static enum course
-course_in(struct join *join, const struct delivery *delivery,
-    const char *instance, struct reason *reason)
+find_course(
+    struct join *join, const struct delivery *delivery, struct reason *reason)
 {
+	const struct log_input *input = delivery->input;
 	struct maillog_view id =
-	    delivery->input->record->record.fields[MAILLOG_NEW_QUEUE_ID];
-	struct log_context *copy =
-	    log_contexts_find(join->contexts, instance, id);
-	struct log_input about = *delivery->input;
+	    input->record->record.fields[MAILLOG_NEW_QUEUE_ID];
+	struct log_context *copy;
 	struct tracked *other;
 	int found;
 
+	if (!delivery->verdict.goes_on)
+		return COURSE_UNKNOWN;
+	copy = log_contexts_find(join->contexts, input->instance, id);
 	if (copy != NULL)
 		return take_over(join, delivery, copy, reason);
-	about.instance = instance;
-	found = join_log_find(join, &about, id, &other, reason);
+	found = join_log_find(join, input, id, &other, reason);
 	if (found <= 0)
 		return found < 0 ? COURSE_FAILED : COURSE_UNKNOWN;
 	if (other == delivery->subject.tracked)
 		return COURSE_SAME;
 	open_messages_settle(join->messages, other);
 	return COURSE_OTHER;
-}
-
-/* The next Postfix may be another instance with the same log. */
-static enum course
-find_course(
-    struct join *join, const struct delivery *delivery, struct reason *reason)
-{
-	const char *instance = delivery->input->instance;
-	enum course course = COURSE_UNKNOWN;
-
-	if (!delivery->verdict.goes_on)
-		return COURSE_UNKNOWN;
-	for (size_t i = 0; instance != NULL && course == COURSE_UNKNOWN; i++) {
-		course = course_in(join, delivery, instance, reason);
-		if (delivery->verdict.is_forward)
-			break;
-		instance = log_instances_get(join->instances, i);
-	}
-	return course;
 }
 
 /* What the line says of its recipient, seen what is known of the copy. */

@@ -8,7 +8,6 @@
 
 #include "base/arena.h"
 #include "exporter/join_log_state.h"
-#include "exporter/log_instances.h"
 #include "exporter/open_messages.h"
 
 /* A message of which the end is not known may still be the one meant. */
@@ -162,7 +161,7 @@ find_in_store(struct join *join, struct log_context *context,
 	return 0;
 }
 
-/* Another instance's mail may come back to this one. */
+/* The message that had another queue id before. */
 static int
 find_original(struct join *join, const struct log_input *input,
     const struct log_context *context, struct tracked **message_r,
@@ -170,28 +169,17 @@ find_original(struct join *join, const struct log_input *input,
 {
 	const struct maillog_view queue_id = {
 	    context->orig_queue_id, strlen(context->orig_queue_id)};
+	struct log_context *original =
+	    log_contexts_find(join->contexts, context->instance, queue_id);
 	struct log_input about = *input;
-	const char *instance;
-	int found = 0;
 
 	about.instance = context->instance;
 	about.wall_ns = context->begin_wall_ns;
 	about.precision_ns = context->precision_ns;
-	for (size_t i = 0; found == 0; i++) {
-		struct log_context *original =
-		    log_contexts_find(join->contexts, about.instance, queue_id);
-
-		if (original != NULL && !original->is_busy &&
-		    join_log_flush(join, input, original, reason) != 0)
-			return -1;
-		found =
-		    join_log_find(join, &about, queue_id, message_r, reason);
-		instance = log_instances_get(join->instances, i);
-		if (instance == NULL)
-			break;
-		about.instance = instance;
-	}
-	return found;
+	if (original != NULL && !original->is_busy &&
+	    join_log_flush(join, input, original, reason) != 0)
+		return -1;
+	return join_log_find(join, &about, queue_id, message_r, reason);
 }
 
 int

@@ -163,10 +163,3 @@ log_instances_find_instance(
 			return instances->items[i].instance;
 	return NULL;
 }
-
-const char *
-log_instances_get(const struct log_instances *instances, size_t number)
-{
-	return number < instances->count ? instances->items[number].instance
-					 : NULL;
-}

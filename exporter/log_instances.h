@@ -32,8 +32,4 @@ const char *log_instances_find(
 const char *log_instances_find_instance(
     const struct log_instances *instances, const char *instance);
 
-/* Those that were given or found so far, by number; NULL beyond. */
-const char *log_instances_get(
-    const struct log_instances *instances, size_t number);
-
 #endif

@@ -167,6 +167,8 @@ log_source_save(struct log_source *source, struct reason *reason)
 	struct buffer note = {.data = NULL};
 	int result;
 
+	if (source->catalog.count == 0)
+		return 0;
 	if (!source->catalog.changed &&
 	    now_ns < source->saved_ns + SAVE_INTERVAL_NS)
 		return 0;

@@ -323,6 +323,21 @@ static const struct scenario scenarios[] = {
 	"known 2\ndelivered 1\nhanded_off 1\n"
 	"A00001: accepted u1=handed_off/0 +1\n"
 	"B00001: accepted u1=delivered/1 stamped +1 previous\n", CAUSAL},
+    {"relayed by another instance with the same log",
+	"M a A00001 u1\n" IN("A00001") ACTIVE("A00001")
+	"L:out smtpd 7 B00001: client=localhost[127.0.0.1]\n"
+	"L:out qmgr 9 B00001: from=<x@y.test>, size=500, nrcpt=1"
+	" (queue active)\n"
+	TO("smtp", "A00001", "u1", "relay=127.0.0.1[127.0.0.1]:25,"
+	    " delay=1, dsn=2.0.0,"
+	    " status=sent (250 2.0.0 Ok: queued as B00001)")
+	REMOVED("A00001")
+	"L:out discard 9 B00001: to=<u1@example.test>, relay=none, delay=1,"
+	" dsn=2.0.0, status=sent (x)\n"
+	"L:out qmgr 9 B00001: removed\n" TICK,
+	"known 2\nrelayed 1\ndiscarded 1\n"
+	"A00001: accepted u1=relayed/0 +1\n"
+	"B00001: logged u1=discarded/0 +1\n", CAUSAL},
     {"case 41: a queue id used again after removed",
 	"M a A00001 u1\n" IN("A00001") ACTIVE("A00001")
 	"D a A00001 u1=250\n" SENT("lmtp", "A00001", "u1", "250 Saved")
