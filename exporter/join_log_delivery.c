@@ -220,7 +220,7 @@ join_log_delivery(struct join *join, const struct log_input *input,
 	enum course course;
 	size_t number;
 
-	if (delivery.verdict.is_probe || delivery.to == NULL)
+	if (delivery.to == NULL)
 		return 0;
 	if (join_log_evidence(join, message, MESSAGE_QUEUED, 0, reason) != 0)
 		return -1;

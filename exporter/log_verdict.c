@@ -131,7 +131,8 @@ log_verdict_delivery(const struct maillog_record *record)
 	case MAILLOG_DELIVERABLE:
 	case MAILLOG_UNDELIVERABLE:
 	case MAILLOG_UNDELIVERABLE_NOT_CACHED:
-		return (struct log_delivery){.is_probe = true};
+		return (struct log_delivery){
+		    .evidence = EVIDENCE_LOG_DISCARDED, .is_probe = true};
 	default:
 		return (struct log_delivery){0};
 	}

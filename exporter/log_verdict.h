@@ -17,7 +17,9 @@ uint32_t log_verdict_decision(const struct maillog_record *record);
 
 /* What a delivery agent's line says of its recipient. */
 struct log_delivery {
-	uint32_t evidence; /* of the recipient; 0: a probe, or unknown */
+	uint32_t evidence; /* of the recipient; 0: unknown */
+	/* Nothing was to be delivered: what the milter saw of it (sendmail
+	 * -bv) is thrown away as intended. */
 	bool is_probe;
 	/* The mail may go on on this machine under MAILLOG_NEW_QUEUE_ID;
 	 * evidence holds when nothing is known of that. */
