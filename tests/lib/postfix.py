@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import time
 
@@ -218,6 +219,12 @@ class Postfix:
     def flush(self):
         self.command("postqueue", "-f")
 
+    def wake_pickup(self):
+        """What postdrop(1) does; by itself pickup(8) looks once a minute."""
+        with socket.socket(socket.AF_UNIX) as trigger:
+            trigger.connect(f"{self.queue_directory}/public/pickup")
+            trigger.sendall(b"W")
+
     def sendmail(self, message, *arguments):
         """Submits a message (text) with sendmail(1)."""
         self.command("sendmail", *arguments, text=message)
@@ -249,10 +256,12 @@ class Postfix:
                 if all(part in line for part in parts)]
 
 
-def service(name, kind, command, options=None, processes="-"):
-    """A line of master.cf, with -o overrides; values may contain blanks."""
-    text = f"{name} {kind} {'n' if kind == 'inet' else '-'} - n - {processes}" \
-           f" {command}"
+def service(name, kind, command, options=None, processes="-", public=False):
+    """A line of master.cf, with -o overrides; values may contain blanks.
+    `public` is for what smtpd(8) and pickup(8) talk to, cleanup(8) above all.
+    """
+    private = "n" if kind == "inet" or public else "-"
+    text = f"{name} {kind} {private} - n - {processes} {command}"
     for option, value in (options or {}).items():
         text += f"\n  -o {{ {option} = {value} }}"
     return text
