@@ -182,12 +182,12 @@ class TwoInstances(FateCase):
         os.mkdir(cls.out.directory)
         cls.out.prepare()
         cls.out.command("postfix", "check")
-        cls.addClassCleanup(cls.out.kill)
         return stack
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
+        cls.addClassCleanup(cls.out.kill)
         cls.out.start()
 
     def test_relayed_to_the_other_instance(self):
