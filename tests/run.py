@@ -192,7 +192,8 @@ class Runner:
             "CMOCKA_MESSAGE_OUTPUT": "TAP",
             "ASAN_OPTIONS": f"{sanitizer}:detect_stack_use_after_return=1",
             "UBSAN_OPTIONS": f"{sanitizer}:print_stacktrace=1",
-            "TSAN_OPTIONS": f"{sanitizer}:second_deadlock_stack=1",
+            "TSAN_OPTIONS": f"{sanitizer}:second_deadlock_stack=1"
+                            f":suppressions={ROOT}/tests/tsan.suppressions",
         })
         environment.pop("POSTLAG_LONG", None)
         if self.long:
