@@ -385,6 +385,15 @@ static const struct scenario scenarios[] = {
 	    " status=deliverable (250 Ok)")
 	REMOVED("A00001"),
 	"known 0\nopen 0\n", CAUSAL},
+    {"a probe that the milter saw as mail ends as nothing",
+	"M a A00001 u1\n"
+	"L pickup 13 A00001: uid=0 from=<root>\n"
+	"L cleanup 8 A00001: message-id=<1@mx.test>\n" ACTIVE("A00001")
+	TO("lmtp", "A00001", "u1", "relay=r, delay=1, dsn=2.1.5,"
+	    " status=deliverable (250 Ok)")
+	REMOVED("A00001"),
+	"known 1\ndiscarded 1\nA00001: accepted u1=discarded/0 +1\n",
+	CAUSAL},
     {"what seemed aborted is delivered",
 	"M!6 a A00001 u1\n" IN("A00001") ACTIVE("A00001")
 	"D - A00001 u1=250\n" SENT("lmtp", "A00001", "u1", "250 Saved")
