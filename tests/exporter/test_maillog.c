@@ -178,6 +178,13 @@ rarer_lines_of_postfix(void **state)
 	check("rare");
 }
 
+/* What test_fates_*.py of tests/e2e provoked, a line of each kind. */
+static void
+real_lines_of_every_fate(void **state)
+{
+	check("fates");
+}
+
 /* Case 35. */
 static void
 real_lines_of_dovecot(void **state)
@@ -342,6 +349,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(real_lines_of_postfix),
 	    cmocka_unit_test(rarer_lines_of_postfix),
+	    cmocka_unit_test(real_lines_of_every_fate),
 	    cmocka_unit_test(real_lines_of_dovecot),
 	    cmocka_unit_test(every_form_of_time_and_tag),
 	    cmocka_unit_test(what_syslog_daemons_say_of_the_log),
