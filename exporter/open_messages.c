@@ -271,23 +271,6 @@ tracked_set_evidence(
 }
 
 void
-tracked_rename(struct open_messages *messages, struct tracked *tracked,
-    const struct open_message *message)
-{
-	struct open_message *own = &tracked->message;
-
-	slot_table_remove(&messages->table, find(messages, &own->id));
-	own->id = message->id;
-	own->ending = message->ending;
-	own->evidence = message->evidence;
-	own->mail_at = message->mail_at;
-	own->eom_at = message->eom_at;
-	memcpy(own->boot_id, message->boot_id, sizeof(own->boot_id));
-	insert(messages, tracked);
-	messages->oldest_is_gone = true;
-}
-
-void
 tracked_add_queue_id(struct open_messages *messages, struct tracked *tracked,
     const struct queue_id_claim *claim)
 {

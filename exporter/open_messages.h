@@ -48,10 +48,6 @@ const struct open_message *tracked_message(const struct tracked *tracked);
 void tracked_set_evidence(
     struct open_messages *messages, struct tracked *tracked, uint32_t evidence);
 
-/* Makes it another message's: id, ending, stamps and boot. */
-void tracked_rename(struct open_messages *messages, struct tracked *tracked,
-    const struct open_message *message);
-
 /* A message's claims on queue ids: 0 is that on the one it began with, which it
  * must have, 1 and up those on further ones. */
 struct queue_id_claim tracked_claim(

@@ -121,24 +121,6 @@ case_44_the_latest_claim_on_a_queue_id_counts(void **state)
 }
 
 static void
-a_renamed_message_is_found_by_its_new_id_only(void **state)
-{
-	struct open_messages *messages = open_messages_new(10);
-	struct tracked *tracked = add(messages, 2);
-	struct open_message other = *tracked_message(tracked);
-	struct uuid old = other.id;
-
-	other.id = uuid_new(BEGIN_NS);
-	other.mail_at.wall_ns += 1000;
-	tracked_rename(messages, tracked, &other);
-	assert_null(open_messages_find(messages, &old));
-	assert_ptr_equal(open_messages_find(messages, &other.id), tracked);
-	assert_null(find(messages, 2, BEGIN_NS + 2));
-	assert_ptr_equal(find(messages, 2, BEGIN_NS + 1002), tracked);
-	open_messages_free(&messages);
-}
-
-static void
 recipients_may_be_added_to_any_message(void **state)
 {
 	struct open_messages *messages = open_messages_new(10);
@@ -253,7 +235,6 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(all_are_found_by_id_and_queue_id),
 	    cmocka_unit_test(case_44_the_latest_claim_on_a_queue_id_counts),
-	    cmocka_unit_test(a_renamed_message_is_found_by_its_new_id_only),
 	    cmocka_unit_test(recipients_may_be_added_to_any_message),
 	    cmocka_unit_test(a_slot_table_is_what_a_list_is),
 	    cmocka_unit_test(an_open_message_takes_400_bytes_at_most),
