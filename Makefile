@@ -48,9 +48,9 @@ LDFLAGS := $(LINK.$(V)) -pthread
 SYSTEMD ?= $(if $(shell pkg-config --libs libsystemd 2>/dev/null),yes,no)
 ifeq ($(SYSTEMD),yes)
 SYSTEMD_LIBS := $(shell pkg-config --libs libsystemd)
-LEFT_OUT := exporter/log_journald_absent.c
+LEFT_OUT := exporter/read/log_journald_absent.c
 else
-LEFT_OUT := exporter/log_journald.c
+LEFT_OUT := exporter/read/log_journald.c
 endif
 
 # Layers, lowest first. A program links its own layer and those below.
@@ -77,7 +77,7 @@ LAYER.postlag-exporter := exporter
 LAYER.postlag := cli
 
 # Each layer's main.c stays out of its archive.
-SOURCES = $(filter-out $(1)/main.c $(LEFT_OUT),$(wildcard $(1)/*.c))
+SOURCES = $(filter-out $(1)/main.c $(LEFT_OUT),$(wildcard $(1)/*.c $(1)/*/*.c))
 OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(call SOURCES,$(1)))
 ARCHIVE = $(BUILD)/lib$(1).a
 CHAIN = $(foreach l,$(1) $(BELOW.$(1)),$(call ARCHIVE,$(l)))

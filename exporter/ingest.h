@@ -10,7 +10,7 @@
 #define EXPORTER_INGEST_H
 
 #include "exporter/logs.h"
-#include "exporter/loss.h"
+#include "exporter/join/loss.h"
 
 #include <stdint.h>
 

@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "exporter/join.h"
-#include "exporter/log_instances.h"
-#include "exporter/log_reader.h"
-#include "exporter/log_trust.h"
-#include "exporter/log_trust_note.h"
-#include "exporter/sources.h"
+#include "exporter/join/join.h"
+#include "exporter/maillog/log_instances.h"
+#include "exporter/read/log_reader.h"
+#include "exporter/read/log_trust.h"
+#include "exporter/read/log_trust_note.h"
+#include "exporter/read/sources.h"
 #include "proto/journal_settings.h"
 
 #define SEPARATORS ", \t"

@@ -5,8 +5,8 @@
 
 #include "base/config.h"
 #include "base/daemon.h"
-#include "exporter/loss.h"
-#include "exporter/queue_lookup.h"
+#include "exporter/join/loss.h"
+#include "exporter/queue/queue_lookup.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -119,8 +119,8 @@ struct message_record {
 	size_t recipient_count;
 	struct leg_record *legs; /* in the order they began */
 	size_t leg_count;
-	uint32_t evidence;               /* see exporter/fate.h; opaque here */
-	uint64_t size_bytes;             /* by the log; 0: unknown */
+	uint32_t evidence;   /* see exporter/join/fate.h; opaque here */
+	uint64_t size_bytes; /* by the log; 0: unknown */
 	struct attempt_record *attempts; /* by the log, in its order */
 	size_t attempt_count;
 	/* Further queue ids it had: postsuper -r, content filters. */

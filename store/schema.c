@@ -118,9 +118,9 @@ static const char day_tables[] =
     CELLS("minute")
     CELLS("hour");
 
-/* Evidence and states as numbers of exporter/fate.h and store/record.h, derived
- * as far as version 1 knew: named and refused recipients, the hook's replies;
- * accepted messages, those that the hook saw. */
+/* Evidence and states as numbers of exporter/join/fate.h and store/record.h,
+ * derived as far as version 1 knew: named and refused recipients, the hook's
+ * replies; accepted messages, those that the hook saw. */
 static const char day_upgrade[] =
     "DROP INDEX recipient_in_flight;"
     OPEN_INDEX

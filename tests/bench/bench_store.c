@@ -79,7 +79,7 @@ skewed(uint64_t seed, unsigned count)
 	return (unsigned)(r * r * r * r * r * count);
 }
 
-/* Evidence as exporter/fate.h numbers it. */
+/* Evidence as exporter/join/fate.h numbers it. */
 enum { ACCEPTED = 1, SEEN_BY_HOOK = 2, QUEUED = 4, REMOVED = 8 };
 enum { NAMED = 1, HOOK_DELIVERED = 4, LOG_DELIVERED = 32 };
 

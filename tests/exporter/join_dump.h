@@ -7,7 +7,7 @@
 #define TESTS_EXPORTER_JOIN_DUMP_H
 
 #include "base/buffer.h"
-#include "exporter/published.h"
+#include "exporter/serve/published.h"
 #include "store/query.h"
 
 #include "tests/exporter/join_fixture.h"

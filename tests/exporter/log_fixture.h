@@ -23,8 +23,8 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/reason.h"
-#include "exporter/log_catalog.h"
-#include "exporter/log_follower.h"
+#include "exporter/read/log_catalog.h"
+#include "exporter/read/log_follower.h"
 #include "tests/lib/unit.h"
 
 /* 2026-11-30T07:47:42Z; each line is a second later than the one before. */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The table of metrics and the text format. */
-#include "exporter/exposition.h"
+#include "exporter/serve/exposition.h"
 
-#include "exporter/revision.h"
+#include "exporter/metrics/revision.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
-#include "exporter/collect.h"
-#include "exporter/published.h"
+#include "exporter/serve/collect.h"
+#include "exporter/serve/published.h"
 #include "store/totals.h"
 #include "tests/lib/unit.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fate: the rules hold for every set of evidence, in whatever order it came. */
-#include "exporter/fate.h"
+#include "exporter/join/fate.h"
 
-#include "exporter/revision.h"
+#include "exporter/metrics/revision.h"
 
 #include "tests/lib/unit.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A log that is followed while things are done to it. Cases 6, 7. */
-#include "exporter/log_follower.h"
+#include "exporter/read/log_follower.h"
 
 #include <sys/inotify.h>
 
-#include "exporter/log_lines.h"
+#include "exporter/read/log_lines.h"
 #include "tests/exporter/log_fixture.h"
 
 static void

@@ -3,7 +3,7 @@
  * The systemd journal as a log: real journal files, written by
  * systemd-journal-remote. Skipped without it or without libsystemd.
  */
-#include "exporter/log_journald.h"
+#include "exporter/read/log_journald.h"
 
 #include <ftw.h>
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/reason.h"
-#include "exporter/log_catalog.h"
+#include "exporter/read/log_catalog.h"
 #include "tests/lib/unit.h"
 
 #define REMOTE "/lib/systemd/systemd-journal-remote"

@@ -4,7 +4,7 @@
  * followed again from some earlier position. Every line is read exactly once
  * and in order, or a gap in front of the next one tells of it.
  */
-#include "exporter/log_follower.h"
+#include "exporter/read/log_follower.h"
 
 #include "tests/exporter/log_fixture.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A log that was rotated while nobody read, and re-read from anywhere. */
-#include "exporter/log_follower.h"
+#include "exporter/read/log_follower.h"
 
-#include "exporter/log_series.h"
+#include "exporter/read/log_series.h"
 #include "tests/exporter/log_fixture.h"
 
 /* Reads the next `count` lines there are, then stops. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Of which time the log tells everything. */
-#include "exporter/log_trust.h"
+#include "exporter/read/log_trust.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* When messages are looked for next. */
-#include "exporter/look_times.h"
+#include "exporter/join/look_times.h"
 
 #include <stdlib.h>
 

@@ -3,17 +3,17 @@
  * What is lost and what is not: a join fed by a script, the clock of the test,
  * and a queue directory made for it, which the helper looks into.
  */
-#include "exporter/loss.h"
+#include "exporter/join/loss.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <pwd.h>
 
-#include "exporter/fate.h"
-#include "exporter/log_trust.h"
-#include "exporter/log_trust_record.h"
-#include "exporter/open_messages.h"
-#include "exporter/queue_lookup.h"
+#include "exporter/join/fate.h"
+#include "exporter/read/log_trust.h"
+#include "exporter/read/log_trust_record.h"
+#include "exporter/join/open_messages.h"
+#include "exporter/queue/queue_lookup.h"
 #include "tests/exporter/join_fixture.h"
 
 #define IN(qid)                                                                \

@@ -4,7 +4,7 @@
  * UPDATE=1 in the environment the references are written anew; look at the
  * difference before you believe it.
  */
-#include "exporter/maillog_record.h"
+#include "exporter/maillog/maillog_record.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Which moment a log line's time stamp means, in years and zones. */
-#include "exporter/maillog_time.h"
+#include "exporter/maillog/maillog_time.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The messages in memory: found by every name, counted, and small. */
-#include "exporter/open_messages.h"
+#include "exporter/join/open_messages.h"
 
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "exporter/slot_table.h"
+#include "exporter/join/slot_table.h"
 #include "tests/lib/unit.h"
 
 #define SECOND CLOCK_NS_PER_SECOND

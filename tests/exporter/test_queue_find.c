@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Where a queue file is, in queue directories made for the test. */
-#include "exporter/queue_find.h"
+#include "exporter/queue/queue_find.h"
 
 #include <fcntl.h>
 #include <ftw.h>

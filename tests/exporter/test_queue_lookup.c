@@ -3,7 +3,7 @@
  * The helper process and postqueue's listing, in queue directories made for the
  * test and with a script for postqueue.
  */
-#include "exporter/queue_lookup.h"
+#include "exporter/queue/queue_lookup.h"
 
 #include <ftw.h>
 #include <limits.h>

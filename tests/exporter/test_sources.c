@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* In which order the records of several journals come. */
-#include "exporter/sources.h"
+#include "exporter/read/sources.h"
 
 #include <ftw.h>
 #include <limits.h>
@@ -10,8 +10,8 @@
 
 #include "base/log.h"
 #include "base/reason.h"
-#include "exporter/metrics.h"
-#include "exporter/watch.h"
+#include "exporter/metrics/metrics.h"
+#include "exporter/read/watch.h"
 #include "proto/journal_writer.h"
 #include "store/store.h"
 #include "store/totals.h"
@@ -261,8 +261,7 @@ after_a_restart_everything_uncommitted_comes_again(void **state)
 	write_message(fixture, 1);
 	write_message(fixture, 2);
 	assert_int_equal(next(fixture, only_messages), 1);
-	positions = sources_positions(
-	    fixture->sources, NULL, NULL, &count);
+	positions = sources_positions(fixture->sources, NULL, NULL, &count);
 	assert_int_equal(count, 2);
 	assert_non_null(store_file(fixture->store, 0, &reason));
 	assert_int_equal(

@@ -20,6 +20,16 @@ BELOW = {
     "cli": ("store", "proto", "base"),
 }
 
+# The exporter's parts, likewise; what lies in no part sees them all.
+PARTS_BELOW = {
+    "maillog": (),
+    "queue": ("maillog",),
+    "metrics": ("queue", "maillog"),
+    "read": ("metrics", "maillog"),
+    "join": ("queue", "read", "metrics", "maillog"),
+    "serve": ("join", "metrics"),
+}
+
 # The command line reads: of the store it sees the queries.
 CLI_SEES_OF_STORE = {"store/query.h", "store/query_open.h",
                      "store/timeline.h", "store/record.h", "store/reach.h",
@@ -36,10 +46,10 @@ BORROWED = (
     (r"event2/.*", r"lmtp/", 3),
     (r"sqlite3\.h", r"store/database\.c", 1),
     (r"jansson\.h", r"(store|exporter|cli)/", 3),
-    (r"microhttpd\.h", r"exporter/", 1),
+    (r"microhttpd\.h", r"exporter/serve/", 1),
     (r"ut(hash|list|array)\.h", r"(store|exporter|lmtp)/", 8),
     (r"zlib\.h", r"(store|exporter)/", 1),
-    (r"systemd/sd-(journal|id128)\.h", r"exporter/log_journald\.c", 1),
+    (r"systemd/sd-(journal|id128)\.h", r"exporter/read/log_journald\.c", 1),
 )
 
 # The C library's and the kernel's: free to all.
@@ -59,6 +69,17 @@ def includes():
                 yield path, number, found[1], found[2]
 
 
+def exporter_part(path):
+    """None for what lies in no part."""
+    return path.split("/")[1] if path.count("/") == 2 else None
+
+
+def part_findings(path, header):
+    part, other = exporter_part(path), exporter_part(header)
+    if part is not None and part != other and other not in PARTS_BELOW[part]:
+        yield f"exporter/{part} may not see {header}"
+
+
 def layer_findings(path, header):
     layer, other = path.split("/")[0], header.split("/")[0]
     if other not in lint.LAYERS:
@@ -70,6 +91,8 @@ def layer_findings(path, header):
         yield f"cli sees the store through its queries, not {header}"
     elif not os.path.exists(header) and header != "proto/event.pb-c.h":
         yield f"{header} does not exist"
+    elif layer == other == "exporter":
+        yield from part_findings(path, header)
 
 
 def direction(all_includes):

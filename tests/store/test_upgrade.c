@@ -10,7 +10,7 @@
 #define VERSION1 "tests/store/version1.sql"
 #define DAY "day-20261130.db"
 
-/* Evidence as exporter/fate.h numbers it. */
+/* Evidence as exporter/join/fate.h numbers it. */
 enum { NAMED = 1, REFUSED = 2, DELIVERED = 4, BOUNCED = 8, DEFERRED = 16 };
 enum { ACCEPTED = 1, SEEN_BY_HOOK = 2 };
 

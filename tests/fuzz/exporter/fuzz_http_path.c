@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exporter/http_path.h"
+#include "exporter/serve/http_path.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "exporter/log_catalog.h"
+#include "exporter/read/log_catalog.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

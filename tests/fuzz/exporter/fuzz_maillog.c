@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exporter/maillog_record.h"
+#include "exporter/maillog/maillog_record.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

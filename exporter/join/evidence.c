@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From evidence to states, in memory and in the store. Called by the parts of
+ * the join that read one source each, on the ingest thread.
+ */
+#include "exporter/join/evidence.h"
+
+#include "exporter/metrics/effect.h"
+#include "exporter/join/open_messages.h"
+#include "exporter/join/transition.h"
+
+/* Bits that are not worth a write of their own: evidence_complete() finds them
+ * again. */
+#define NOT_STORED (MESSAGE_ACCEPTED | MESSAGE_SEEN_BY_HOOK)
+
+#define BY_HOOK                                                                \
+	(EVIDENCE_HOOK_DELIVERED | EVIDENCE_HOOK_REFUSED |                     \
+	    EVIDENCE_HOOK_DEFERRED)
+
+uint32_t
+evidence_by_ending(enum message_ending ending)
+{
+	return ending == MESSAGE_ENDING_ACCEPTED ? MESSAGE_ACCEPTED : 0;
+}
+
+uint32_t
+evidence_by_envelope(bool rejected)
+{
+	return rejected ? EVIDENCE_REFUSED : EVIDENCE_NAMED;
+}
+
+/* Rows of the first version have states only. */
+static uint32_t
+evidence_by_state(const struct open_recipient *recipient)
+{
+	uint32_t bits = 0;
+
+	if (recipient->expected)
+		bits |= evidence_by_envelope(
+		    recipient->state == RECIPIENT_REJECTED);
+	if (recipient->leg_row != 0 && (recipient->evidence & BY_HOOK) == 0)
+		bits |= recipient->state == RECIPIENT_BOUNCED
+			    ? EVIDENCE_HOOK_REFUSED
+			    : EVIDENCE_HOOK_DELIVERED;
+	return bits;
+}
+
+void
+evidence_complete(struct open_message *message)
+{
+	message->evidence |= evidence_by_ending(message->ending);
+	for (size_t i = 0; i < message->recipient_count; i++) {
+		struct open_recipient *recipient = &message->recipients[i];
+
+		recipient->evidence |= evidence_by_state(recipient);
+		if (recipient->evidence & BY_HOOK)
+			message->evidence |= MESSAGE_SEEN_BY_HOOK;
+	}
+}
+
+static const struct open_message *
+message_of(const struct subject *subject)
+{
+	return tracked_message(subject->tracked);
+}
+
+/* What a recipient is now and would be by what is known of it. */
+static struct recipient_change
+change_of(const struct open_message *message,
+    const struct open_recipient *recipient, const struct recipient_news *news)
+{
+	uint32_t evidence = recipient->evidence | news->set;
+	struct fate fate = fate_of(message->evidence, evidence);
+	struct recipient_change change = {
+	    .state = fate.state,
+	    .reason = fate.reason,
+	    .evidence = evidence,
+	    .attempts = recipient->attempts + news->attempts,
+	    .leg_row = recipient->leg_row,
+	    .leg_position = recipient->leg_position,
+	    .original = news->original,
+	};
+
+	if (news->leg_row != 0) {
+		change.leg_row = news->leg_row;
+		change.leg_position = news->leg_position;
+	}
+	return change;
+}
+
+static bool
+is_new(const struct open_recipient *recipient,
+    const struct recipient_change *change)
+{
+	return recipient->state != change->state ||
+	       recipient->reason != change->reason ||
+	       recipient->evidence != change->evidence ||
+	       recipient->attempts != change->attempts ||
+	       recipient->leg_row != change->leg_row ||
+	       (change->original != NULL && recipient->original == NULL);
+}
+
+static bool
+has_ghost(const struct open_message *message)
+{
+	for (size_t i = 0; i < message->recipient_count; i++)
+		if (message->recipients[i].state == RECIPIENT_GHOST)
+			return true;
+	return false;
+}
+
+int
+evidence_of_recipient(const struct subject *subject, uint32_t number,
+    const struct recipient_news *news, struct reason *reason)
+{
+	const struct open_message *message = message_of(subject);
+	const struct open_recipient *recipient = &message->recipients[number];
+	struct recipient_change change = change_of(message, recipient, news);
+
+	change.number = number;
+	if (!is_new(recipient, &change))
+		return 0;
+	if (store_change_recipient(&message->key, &change, reason) != 0)
+		return -1;
+	if (change.state == RECIPIENT_GHOST && !has_ghost(message))
+		effect_count(message->key.file, METRIC_MESSAGES_GHOST, 0, 1);
+	transition(message->key.file, recipient->state, change.state);
+	tracked_set_recipient(
+	    subject->messages, subject->tracked, NULL, &change);
+	return 0;
+}
+
+int
+evidence_new_recipient(const struct subject *subject, const char *address,
+    const struct recipient_news *news, struct reason *reason)
+{
+	static const struct open_recipient unknown = {
+	    .state = RECIPIENT_IN_FLIGHT};
+	const struct open_message *message = message_of(subject);
+	struct recipient_change change = change_of(message, &unknown, news);
+	bool is_unstamped = message->ending == MESSAGE_ENDING_LOGGED;
+
+	change.number = (uint32_t)message->recipient_count;
+	if (store_add_recipient(&message->key, address, &change, reason) != 0)
+		return -1;
+	effect_count(message->key.file, METRIC_RECIPIENTS_ADDED,
+	    is_unstamped ? ADDED_UNSTAMPED : ADDED_EXPANDED, 1);
+	transition(message->key.file, RECIPIENT_IN_FLIGHT, change.state);
+	tracked_set_recipient(
+	    subject->messages, subject->tracked, address, &change);
+	return 0;
+}
+
+static int
+change_message(const struct subject *subject, uint32_t evidence,
+    uint64_t size_bytes, struct reason *reason)
+{
+	const struct open_message *message = message_of(subject);
+	const struct message_change change = {evidence, size_bytes};
+	uint32_t differs = message->evidence ^ evidence;
+
+	if (size_bytes == 0 && (differs & ~(uint32_t)NOT_STORED) == 0)
+		return 0;
+	return store_change_message(&message->key, &change, reason);
+}
+
+int
+evidence_of_message(const struct subject *subject,
+    const struct message_news *news, struct reason *reason)
+{
+	static const struct recipient_news nothing;
+	const struct open_message *message = message_of(subject);
+	uint32_t evidence = (message->evidence | news->set) & ~news->clear;
+
+	if (evidence == message->evidence && news->size_bytes == 0)
+		return 0;
+	if (change_message(subject, evidence, news->size_bytes, reason) != 0)
+		return -1;
+	tracked_set_evidence(subject->messages, subject->tracked, evidence);
+	for (size_t i = 0; i < message->recipient_count; i++)
+		if (evidence_of_recipient(
+			subject, (uint32_t)i, &nothing, reason) != 0)
+			return -1;
+	return 0;
+}

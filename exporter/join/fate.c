@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The rules, in the order of their weight: the first that holds decides. Called
+ * by the join for each recipient whose evidence, or whose message's, has
+ * changed.
+ */
+#include "exporter/join/fate.h"
+
+#include <stddef.h>
+
+/* There was a queue file. */
+#define CONFIRMED (MESSAGE_QUEUED | MESSAGE_SEEN_BY_HOOK | MESSAGE_IN_QUEUE)
+
+/* A rule holds when all of `message` and any of `recipient` (or it is 0) are
+ * there, and none of `without`, which is of the message. */
+struct rule {
+	uint32_t message;
+	uint32_t without;
+	uint32_t recipient;
+	struct fate fate;
+};
+
+/* clang-format off */
+static const struct rule rules[] = {
+    /* What was said of the recipient itself. */
+    {0, 0, EVIDENCE_REFUSED, {RECIPIENT_REJECTED, 0}},
+    {0, 0, EVIDENCE_HOOK_DELIVERED | EVIDENCE_LOG_DELIVERED,
+	{RECIPIENT_DELIVERED, 0}},
+    {0, 0, EVIDENCE_LOG_RELAYED, {RECIPIENT_RELAYED, 0}},
+    {0, 0, EVIDENCE_LOG_HANDED_OFF, {RECIPIENT_HANDED_OFF, 0}},
+    {0, 0, EVIDENCE_LOG_DISCARDED, {RECIPIENT_DISCARDED, 0}},
+    {0, 0, EVIDENCE_HOOK_REFUSED | EVIDENCE_LOG_BOUNCED,
+	{RECIPIENT_BOUNCED, 0}},
+    {0, 0, EVIDENCE_LOG_EXPANDED, {RECIPIENT_EXPANDED, 0}},
+
+    /* How the message ended for whoever was left. */
+    {MESSAGE_EXPIRED, 0, 0, {RECIPIENT_EXPIRED, 0}},
+    {MESSAGE_DELETED, 0, 0, {RECIPIENT_DELETED, 0}},
+    {MESSAGE_ACKNOWLEDGED, 0, 0,
+	{RECIPIENT_DELETED, FATE_REASON_ACKNOWLEDGED}},
+    {MESSAGE_DISCARDED, 0, 0, {RECIPIENT_DISCARDED, 0}},
+    {MESSAGE_REFUSED | MESSAGE_ACCEPTED, CONFIRMED, 0,
+	{RECIPIENT_GHOST, FATE_REASON_REFUSED}},
+    {MESSAGE_REMOVED | MESSAGE_REDIRECTED, 0, 0,
+	{RECIPIENT_MERGED, FATE_REASON_REDIRECTED}},
+    {MESSAGE_REMOVED | MESSAGE_LOG_GAP, 0, 0,
+	{RECIPIENT_UNKNOWN, FATE_REASON_LOG_GAP}},
+    {MESSAGE_REMOVED, 0, 0, {RECIPIENT_MERGED, FATE_REASON_DUPLICATE}},
+
+    /* The queue file is gone, and nobody said why. */
+    {MESSAGE_CORRUPT, 0, 0, {RECIPIENT_LOST, FATE_REASON_CORRUPT}},
+    {MESSAGE_SEEN_CORRUPT, 0, 0, {RECIPIENT_LOST, FATE_REASON_CORRUPT}},
+    {MESSAGE_ABSENT | MESSAGE_BULK_DELETED, 0, 0,
+	{RECIPIENT_UNKNOWN, FATE_REASON_BULK_DELETE}},
+    {MESSAGE_ABSENT | MESSAGE_LOG_GAP, 0, 0,
+	{RECIPIENT_UNKNOWN, FATE_REASON_LOG_GAP}},
+    {MESSAGE_ABSENT | MESSAGE_BLIND, 0, 0,
+	{RECIPIENT_UNKNOWN, FATE_REASON_LOG_GAP}},
+    {MESSAGE_ABSENT, CONFIRMED, 0,
+	{RECIPIENT_GHOST, FATE_REASON_NEVER_QUEUED}},
+    {MESSAGE_ABSENT, 0, 0, {RECIPIENT_LOST, 0}},
+
+    /* It is in the queue, or was never let in. */
+    {MESSAGE_HELD, 0, 0, {RECIPIENT_HELD, 0}},
+    {MESSAGE_SEEN_HELD, 0, 0, {RECIPIENT_HELD, 0}},
+    {0, CONFIRMED | MESSAGE_ACCEPTED, 0, {RECIPIENT_ABORTED, 0}},
+    {0, 0, EVIDENCE_HOOK_DEFERRED | EVIDENCE_LOG_DEFERRED,
+	{RECIPIENT_DEFERRED, 0}},
+};
+/* clang-format on */
+
+struct fate
+fate_of(uint32_t message, uint32_t recipient)
+{
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		const struct rule *rule = &rules[i];
+
+		if ((message & rule->message) == rule->message &&
+		    (message & rule->without) == 0 &&
+		    (rule->recipient == 0 || (recipient & rule->recipient)))
+			return rule->fate;
+	}
+	return (struct fate){RECIPIENT_IN_FLIGHT, FATE_REASON_NONE};
+}
+
+bool
+fate_is_open(enum recipient_state state)
+{
+	return state == RECIPIENT_IN_FLIGHT || state == RECIPIENT_DEFERRED ||
+	       state == RECIPIENT_HELD;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * join_log_state: what the parts of the join that read Postfix's log share.
+ * Included by join_log*.c only.
+ */
+#ifndef EXPORTER_JOIN_JOIN_LOG_STATE_H
+#define EXPORTER_JOIN_JOIN_LOG_STATE_H
+
+#include "exporter/join/evidence.h"
+#include "exporter/join/join_state.h"
+#include "exporter/join/log_context.h"
+#include "exporter/read/log_record.h"
+
+#define SECOND_NS INT64_C(1000000000)
+/* By how much the log's clock and the milter's may differ. */
+#define CLOCKS_DIFFER_NS (2 * SECOND_NS)
+
+/* A line to apply. */
+struct log_input {
+	const char *source;
+	const char *instance;
+	const struct log_record *record; /* NULL: only time has passed */
+	int64_t wall_ns;                 /* of the line; precision likewise */
+	int64_t precision_ns;
+	/* Of the line that is read now, which is a later one when `record` had
+	 * to wait: effects belong to this position. Zero: to none. */
+	struct journal_position position;
+	int64_t now_ns;
+};
+
+/* Finds the message of a line about a queue id that has no context. Returns 1,
+ * 0, or -1. */
+int join_log_find(struct join *join, const struct log_input *input,
+    struct maillog_view queue_id, struct tracked **message_r,
+    struct reason *reason);
+
+/* Finds the message that a context is about, by its queue id or by the one
+ * that it had before. Returns 1, 0, or -1. */
+int join_log_resolve(struct join *join, const struct log_input *input,
+    struct log_context *context, struct tracked **message_r,
+    struct reason *reason);
+
+/* Whether that message is in memory. */
+bool join_log_knows(struct join *join, const struct log_context *context);
+
+/* Adds a message for a context of which nobody else knows. `previous` is that
+ * of which it tells, NULL: none. */
+int join_log_create(struct join *join, const struct log_context *context,
+    const struct uuid *previous, struct tracked **message_r,
+    struct reason *reason);
+
+/* Applies what a context has to its message and removes it. */
+int join_log_bind(struct join *join, const struct log_input *input,
+    struct log_context *context, struct tracked *message,
+    struct reason *reason);
+
+/* Resolves or creates a context's message, if there is reason to, and binds
+ * it; otherwise the context waits for a line. */
+int join_log_flush(struct join *join, const struct log_input *input,
+    struct log_context *context, struct reason *reason);
+
+/* Makes a context's queue id a further one of `message`. */
+int join_log_continue(struct join *join, const struct log_context *context,
+    struct tracked *message, struct reason *reason);
+
+/* Applies a line about a message in the queue. */
+int join_log_line(struct join *join, const struct log_input *input,
+    struct tracked *message, struct reason *reason);
+int join_log_delivery(struct join *join, const struct log_input *input,
+    struct tracked *message, struct reason *reason);
+
+/* Whether the message's file has what is applied now. */
+bool join_log_is_applied(
+    const struct log_input *input, const struct tracked *message);
+
+/* One of its queue ids is gone: `how` is evidence once all of them are. */
+int join_log_removed(struct join *join, struct tracked *message,
+    const char *queue_id, uint32_t how, struct reason *reason);
+
+/* Sets or takes back evidence of a message. */
+int join_log_evidence(struct join *join, struct tracked *message, uint32_t set,
+    uint32_t clear, struct reason *reason);
+
+/* A message was removed: how many postsuper names. */
+void join_log_note_removed(struct join *join, const struct log_input *input);
+
+/* postsuper's summary: if it did more than it named, anybody may be meant. */
+int join_log_summary(
+    struct join *join, const struct log_input *input, struct reason *reason);
+
+/* Lines are missing: whoever is open may have been in them. */
+int join_log_lost(
+    struct join *join, const struct log_input *input, struct reason *reason);
+
+/* The same told by the follower. */
+int join_log_gap(
+    struct join *join, const struct log_input *input, struct reason *reason);
+
+/* Strings of a line, in the scratch arena. */
+const char *join_log_string(struct join *join, struct maillog_view view);
+
+#endif

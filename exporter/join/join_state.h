@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * join_state: what the parts of the join share: its memory and the event at
+ * hand. Included by join*.c only.
+ */
+#ifndef EXPORTER_JOIN_JOIN_STATE_H
+#define EXPORTER_JOIN_JOIN_STATE_H
+
+#include "exporter/join/join.h"
+#include "exporter/join/waiting.h"
+
+struct arena;
+struct log_contexts;
+struct log_instances;
+struct log_trust;
+struct open_messages;
+struct tracked;
+
+struct join {
+	struct store *store;
+	struct open_messages *messages;
+	struct waiting *waiting;
+	int64_t stamp_wait_ns;
+	struct arena *scratch; /* of one event */
+
+	/* Of Postfix's log; instances is NULL when none is read. */
+	struct log_instances *instances;
+	struct log_contexts *contexts;
+	struct log_trust *trust; /* NULL: nobody asks for it */
+	int64_t log_wall_ns;     /* the latest line read */
+	/* What the running postsuper has removed by name. */
+	int64_t postsuper_pid;
+	uint64_t postsuper_removed;
+};
+
+/* An event to apply. */
+struct join_input {
+	const char *source;
+	const struct journal_record *record;
+	int64_t now_ns;
+};
+
+int join_message(
+    struct join *join, const struct join_input *input, struct reason *reason);
+int join_delivery(
+    struct join *join, const struct join_input *input, struct reason *reason);
+int join_heartbeat(
+    struct join *join, const struct join_input *input, struct reason *reason);
+
+/* Whether a stamp that names `message` is this delivery's own. */
+bool join_belongs(const struct tracked *message,
+    const struct delivery_event *delivery, const char *instance);
+
+/* Decides a waiting leg: it belongs to `message`, or, when that is NULL, its
+ * stamp is foreign. Removes the entry. */
+int join_settle(struct join *join, const struct waiting_entry *entry,
+    struct tracked *message, struct reason *reason);
+
+/* Holds what the store found, unless it is held already. */
+struct tracked *join_hold(struct join *join, const struct open_message *found);
+
+/* Finds a message by a queue id in the store. Returns 1, 0, or -1. */
+int join_find_stored(struct join *join, const struct queue_id_key *key,
+    struct tracked **message_r, struct reason *reason);
+
+/* A message that the milter did not see, as the log or the hook tells of it:
+ * event->mail_at is when its queue id began, event->queue_id is set. */
+struct unseen_message {
+	struct message_event event;
+	const char *instance;
+	bool is_internal; /* made by Postfix itself */
+	/* NULL: the file of the id's day. */
+	struct day_file *file;
+};
+
+/* What the log decided on a queue id before its message was known is due. */
+void join_log_message_came(
+    struct join *join, const struct tracked *message, int64_t now_ns);
+
+/* The log's part of join_expire() and join_deadline(). */
+int join_log_expire(struct join *join, int64_t now_ns, struct reason *reason);
+int64_t join_log_deadline(const struct join *join);
+
+/* Adds it, under an id that follows from instance, queue id and time. Counts it
+ * as unstamped. */
+int join_add_unseen(struct join *join, struct unseen_message *unseen,
+    struct tracked **message_r, struct reason *reason);
+
+#endif

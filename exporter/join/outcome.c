@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From replies to states, counts and latencies. Called by the join for each
+ * part of a delivery, on the ingest thread.
+ */
+#include "exporter/join/outcome.h"
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/reason.h"
+#include "exporter/join/address.h"
+#include "exporter/metrics/effect.h"
+#include "exporter/join/evidence.h"
+#include "exporter/join/open_messages.h"
+#include "exporter/join/transition.h"
+
+struct outcome {
+	struct subject subject;
+	const struct open_message *message;
+	const struct outcome_leg *leg;
+	bool *used; /* recipients of the message that this part named already */
+	struct reason *reason;
+};
+
+static enum metric_result
+reply_result(const struct delivery_recipient *recipient)
+{
+	uint32_t final = recipient->final.code / 100;
+	uint32_t envelope = recipient->envelope.code / 100;
+
+	if (final == 2)
+		return RESULT_DELIVERED;
+	if (final == 5 || (final == 0 && envelope == 5))
+		return RESULT_BOUNCED;
+	if (final == 4 || (final == 0 && envelope == 4))
+		return RESULT_DEFERRED;
+	return RESULT_UNANSWERED;
+}
+
+#define DECIDED_BY_HOOK (EVIDENCE_HOOK_DELIVERED | EVIDENCE_HOOK_REFUSED)
+
+/* How well a recipient of the message answers to an address that the leg
+ * names; 0: not at all. One of which no delivery had the last word yet is meant
+ * rather than another; one that this leg decided was named by it before. */
+static int
+match_rank(const struct outcome *outcome, size_t number, const char *address)
+{
+	const struct open_recipient *recipient =
+	    &outcome->message->recipients[number];
+	enum likeness likeness;
+
+	if (outcome->used[number] || (recipient->evidence & EVIDENCE_REFUSED) ||
+	    recipient->leg_row == outcome->leg->row)
+		return 0;
+	likeness = address_likeness(recipient->address, address);
+	if (likeness == LIKE_NOT)
+		return 0;
+	return 1 + 2 * (likeness == LIKE_EXACTLY) +
+	       ((recipient->evidence & DECIDED_BY_HOOK) == 0);
+}
+
+/* The number of the recipient that is meant, or the number a new one gets. */
+static size_t
+match(const struct outcome *outcome, size_t known, const char *address)
+{
+	size_t best = outcome->message->recipient_count;
+	int best_rank = 0;
+
+	for (size_t i = 0; i < known; i++) {
+		int rank = match_rank(outcome, i, address);
+
+		if (rank > best_rank) {
+			best = i;
+			best_rank = rank;
+		}
+	}
+	return best;
+}
+
+/* Once a newly delivered recipient. */
+static void
+observe(
+    const struct outcome *outcome, const struct delivery_recipient *recipient)
+{
+	const struct message_event event = {
+	    .mail_at = outcome->message->mail_at,
+	    .eom_at = outcome->message->eom_at,
+	};
+	const struct phase_view view = {
+	    .message = &event,
+	    .message_boot_id = outcome->message->boot_id,
+	    .delivery = outcome->leg->event,
+	    .delivery_boot_id = outcome->leg->boot_id,
+	    .recipient = recipient,
+	};
+	struct day_file *file = outcome->leg->file;
+	int64_t wall_ns = recipient->final.at.wall_ns;
+
+	/* Of other mail no precise beginning is known. */
+	if (outcome->message->ending == MESSAGE_ENDING_LOGGED)
+		return;
+	effect_observe(file, metric_index(METRIC_DELIVERY_LATENCY, 0), wall_ns,
+	    delivery_latency(&view));
+	for (unsigned i = PHASE_QUEUE; i < PHASES; i++)
+		effect_observe(file, metric_index(METRIC_PHASE, i), wall_ns,
+		    phase_duration((enum phase)i, &view));
+}
+
+static void
+count_reply(const struct outcome *outcome, uint32_t evidence,
+    const struct delivery_recipient *recipient)
+{
+	struct day_file *file = outcome->leg->file;
+	enum metric_result result = reply_result(recipient);
+
+	effect_count(file, METRIC_DELIVERY_ATTEMPTS, result, 1);
+	if (result != RESULT_DELIVERED)
+		return;
+	if (evidence & EVIDENCE_HOOK_DELIVERED)
+		effect_count(file, METRIC_DUPLICATES, 0, 1);
+	else
+		observe(outcome, recipient);
+}
+
+/* What one recipient's replies add to what is known of it. */
+static struct recipient_news
+news_of(const struct outcome *outcome, uint32_t evidence,
+    const struct delivery_recipient *recipient)
+{
+	static const uint32_t bits[RESULTS] = {
+	    [RESULT_DELIVERED] = EVIDENCE_HOOK_DELIVERED,
+	    [RESULT_BOUNCED] = EVIDENCE_HOOK_REFUSED,
+	    [RESULT_DEFERRED] = EVIDENCE_HOOK_DEFERRED,
+	    [RESULT_UNANSWERED] = EVIDENCE_HOOK_DEFERRED,
+	};
+	struct recipient_news news = {
+	    .set = bits[reply_result(recipient)], .attempts = 1};
+	/* A delivery outweighs a refusal. */
+	bool is_first = news.set == EVIDENCE_HOOK_DELIVERED
+			    ? (evidence & EVIDENCE_HOOK_DELIVERED) == 0
+			    : (evidence & DECIDED_BY_HOOK) == 0;
+
+	if (is_first && (news.set & DECIDED_BY_HOOK)) {
+		news.leg_row = outcome->leg->row;
+		news.leg_position = recipient->position;
+	}
+	return news;
+}
+
+static int
+apply_reply(struct outcome *outcome, size_t number,
+    const struct delivery_recipient *recipient)
+{
+	uint32_t evidence = outcome->message->recipients[number].evidence;
+	const struct recipient_news news =
+	    news_of(outcome, evidence, recipient);
+
+	count_reply(outcome, evidence, recipient);
+	outcome->used[number] = true;
+	return evidence_of_recipient(
+	    &outcome->subject, (uint32_t)number, &news, outcome->reason);
+}
+
+static int
+add_recipient(
+    struct outcome *outcome, const struct delivery_recipient *recipient)
+{
+	const struct recipient_news news = news_of(outcome, 0, recipient);
+
+	count_reply(outcome, 0, recipient);
+	return evidence_new_recipient(
+	    &outcome->subject, recipient->address, &news, outcome->reason);
+}
+
+int
+outcome_apply(struct open_messages *messages, struct tracked *message,
+    const struct outcome_leg *leg, struct arena *scratch, struct reason *reason)
+{
+	static const struct message_news begun = {.set = MESSAGE_SEEN_BY_HOOK};
+	struct outcome outcome = {
+	    .subject = {messages, message},
+	    .message = tracked_message(message),
+	    .leg = leg,
+	    .reason = reason,
+	};
+	size_t known = outcome.message->recipient_count;
+	int result = evidence_of_message(&outcome.subject, &begun, reason);
+
+	outcome.used = arena_alloc(scratch, known);
+	if (outcome.used == NULL)
+		return reason_set(reason, "too many recipients");
+	for (size_t i = 0; i < leg->event->recipient_count && result == 0;
+	     i++) {
+		const struct delivery_recipient *recipient =
+		    &leg->event->recipients[i];
+		size_t number = match(&outcome, known, recipient->address);
+
+		result = number < known
+			     ? apply_reply(&outcome, number, recipient)
+			     : add_recipient(&outcome, recipient);
+	}
+	return result;
+}
+
+void
+outcome_count_unjoined(const struct outcome_leg *leg)
+{
+	for (size_t i = 0; i < leg->event->recipient_count; i++) {
+		enum metric_result result =
+		    reply_result(&leg->event->recipients[i]);
+
+		effect_count(leg->file, METRIC_DELIVERY_ATTEMPTS, result, 1);
+		if (result != RESULT_DELIVERED && result != RESULT_BOUNCED)
+			continue;
+		effect_count(
+		    leg->file, METRIC_RECIPIENTS_ADDED, ADDED_UNJOINED, 1);
+		transition(leg->file, RECIPIENT_IN_FLIGHT,
+		    result == RESULT_DELIVERED ? RECIPIENT_DELIVERED
+					       : RECIPIENT_BOUNCED);
+	}
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * outcome: what a delivery's replies mean for the recipients.
+ *
+ * A final 2xx delivers, a final 5xx or one to RCPT TO bounces, everything else
+ * defers. A recipient is delivered once; what comes after is a duplicate. All
+ * effects go to the leg's file, which is the message's. For the ingest thread.
+ */
+#ifndef EXPORTER_JOIN_OUTCOME_H
+#define EXPORTER_JOIN_OUTCOME_H
+
+#include "store/store.h"
+
+#include <stdint.h>
+
+struct arena;
+struct open_messages;
+struct reason;
+struct tracked;
+
+/* A leg that is in the store, and one part of its event. */
+struct outcome_leg {
+	const struct delivery_event *event;
+	const uint8_t *boot_id;
+	struct day_file *file;
+	int64_t row;
+};
+
+/* Applies the replies to the recipients of `message` that they are about:
+ * those of the same address, local part compared exactly, if need be without
+ * case; for an address named several times each its own. An address that the
+ * message has not (an alias was expanded) is added. Returns 0, or -1 when the
+ * store failed. */
+int outcome_apply(struct open_messages *messages, struct tracked *message,
+    const struct outcome_leg *leg, struct arena *scratch,
+    struct reason *reason);
+
+/* Counts the replies of a leg that belongs to no message. */
+void outcome_count_unjoined(const struct outcome_leg *leg);
+
+#endif

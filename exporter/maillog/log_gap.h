@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * log_gap: why lines of a log may be missing. Any thread.
+ */
+#ifndef EXPORTER_MAILLOG_LOG_GAP_H
+#define EXPORTER_MAILLOG_LOG_GAP_H
+
+/* The later ones are the worse. */
+enum log_gap {
+	LOG_GAP_NONE,
+	/* Copied and then truncated (logrotate's copytruncate): what was
+	 * written in between, as a rule nothing, is lost. */
+	LOG_GAP_COPIED,
+	LOG_GAP_TORN,    /* a last line without its end */
+	LOG_GAP_DAMAGED, /* the end of a file was lost, or a .gz is damaged */
+	LOG_GAP_UNREADABLE, /* compressed in a way that is not read here */
+	LOG_GAP_GONE,       /* rotated away and removed before it was read */
+	LOG_GAP_TRUNCATED,  /* emptied without a copy */
+	LOG_GAPS
+};
+
+/* "copied", ...; "unknown" for what is not in the enum. */
+const char *log_gap_name(enum log_gap gap);
+
+#endif

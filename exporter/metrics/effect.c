@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The join's words for counting, turned into the store's. Called while an event
+ * is applied, on the ingest thread.
+ */
+#include "exporter/metrics/effect.h"
+
+#include "store/store.h"
+
+void
+effect_count(
+    struct day_file *file, enum metric metric, unsigned set, uint64_t increase)
+{
+	if (increase > 0)
+		day_file_count(file, metric_index(metric, set), increase);
+}
+
+void
+effect_observe(struct day_file *file, unsigned histogram, int64_t wall_ns,
+    struct duration duration)
+{
+	if (duration.state == DURATION_KNOWN)
+		day_file_observe(file, histogram, wall_ns, duration.ns);
+	else if (duration.state == DURATION_SKEWED)
+		effect_count(file, METRIC_CLOCK_SKEW, 0, 1);
+}

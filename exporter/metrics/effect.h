@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * effect: count and observe, by the names of metrics.h, in a day file.
+ *
+ * What is counted becomes part of the totals when the batch is committed. For
+ * the ingest thread.
+ */
+#ifndef EXPORTER_METRICS_EFFECT_H
+#define EXPORTER_METRICS_EFFECT_H
+
+#include "exporter/metrics/metrics.h"
+#include "proto/phase.h"
+
+#include <stdint.h>
+
+struct day_file;
+
+void effect_count(
+    struct day_file *file, enum metric metric, unsigned set, uint64_t increase);
+
+/* Observes a known duration that was complete at `wall_ns`; counts a skewed
+ * one; does nothing about an unknown one. */
+void effect_observe(struct day_file *file, unsigned histogram, int64_t wall_ns,
+    struct duration duration);
+
+#endif

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table of metrics and the words of their labels. Read by metrics.c only.
+ */
+#include "exporter/metrics/metric_table.h"
+
+#include "exporter/maillog/log_gap.h"
+#include "exporter/metrics/metric_labels.h"
+#include "exporter/metrics/revision.h"
+#include "exporter/queue/queue_find.h"
+#include "proto/event.h"
+#include "proto/phase.h"
+#include "store/record.h"
+
+const char *const metric_sources[SOURCES] = {
+    "milter", "lmtp", "operator", "log", "other"};
+
+static const char *
+source_value(unsigned number)
+{
+	return metric_sources[number];
+}
+
+static const char *
+added_value(unsigned number)
+{
+	static const char *const values[ADDITIONS] = {
+	    "expanded", "aborted", "unjoined", "unstamped"};
+
+	return values[number];
+}
+
+static const char *
+outcome_value(unsigned number)
+{
+	return recipient_state_name(outcome_state(number));
+}
+
+static const char *
+state_value(unsigned number)
+{
+	return recipient_state_name(number < OPEN_STATES
+					? open_state(number)
+					: outcome_state(number - OPEN_STATES));
+}
+
+static const char *
+revised_from_value(unsigned number)
+{
+	return recipient_state_name(revision_from(number));
+}
+
+static const char *
+revised_to_value(unsigned number)
+{
+	return recipient_state_name(revision_to(number));
+}
+
+static const char *
+phase_value(unsigned number)
+{
+	return phase_describe((enum phase)number)->name;
+}
+
+static const char *
+result_value(unsigned number)
+{
+	static const char *const values[RESULTS] = {
+	    "delivered", "deferred", "bounced", "unanswered"};
+
+	return values[number];
+}
+
+static const char *
+rcpt_value(unsigned number)
+{
+	return message_phase_name(MESSAGE_PHASE_RCPT);
+}
+
+static const char *
+class_value(unsigned number)
+{
+	static const char *const values[REJECTS] = {"4", "5"};
+
+	return values[number];
+}
+
+static const char *
+abort_value(unsigned number)
+{
+	return message_phase_name(MESSAGE_PHASE_CONNECT + number);
+}
+
+static const char *
+unstamped_value(unsigned number)
+{
+	static const char *const values[UNSTAMPED_REASONS] = {
+	    "no_stamp", "no_message", "foreign", "internal"};
+
+	return values[number];
+}
+
+static const char *
+milter_unstamped_value(unsigned number)
+{
+	static const char *const values[MILTER_UNSTAMPED_REASONS] = {
+	    "stopped", "dropped", "refused"};
+
+	return values[number];
+}
+
+static const char *
+dropped_value(unsigned number)
+{
+	static const char *const values[DROPPED_REASONS] = {
+	    "limit", "error", "memory"};
+
+	return values[number];
+}
+
+static const char *
+detection_value(unsigned number)
+{
+	static const char *const values[LOSS_DETECTIONS] = {
+	    "off", "blind", "on"};
+
+	return values[number];
+}
+
+static const char *
+place_value(unsigned number)
+{
+	return queue_place_name((enum queue_place)number);
+}
+
+static const char *
+log_line_value(unsigned number)
+{
+	static const char *const values[LOG_LINE_KINDS] = {
+	    "known", "unknown", "foreign"};
+
+	return values[number];
+}
+
+static const char *
+log_gap_value(unsigned number)
+{
+	return log_gap_name((enum log_gap)(number + 1));
+}
+
+static const char *
+version_value(unsigned number)
+{
+	return POSTLAG_VERSION;
+}
+
+/* clang-format off */
+#define SOURCE {"source", SOURCES, source_value}
+
+const struct metric_family metric_families[METRICS] = {
+[METRIC_MESSAGES_ACCEPTED] = {
+	"postlag_messages_accepted_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
+	{{.name = NULL}},
+	"Messages that the milter let pass at end of message.", false},
+[METRIC_RECIPIENTS_ACCEPTED] = {
+	"postlag_recipients_accepted_total", METRIC_STORED_COUNTER,
+	METRIC_PLAIN, {{.name = NULL}},
+	"Recipients of those messages whose RCPT TO was accepted; an address "
+	"named twice is one recipient.", false},
+[METRIC_RECIPIENTS_ADDED] = {
+	"postlag_recipients_added_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
+	{{"reason", ADDITIONS, added_value}},
+	"Recipients that no accepted RCPT TO named: expanded from an alias, of "
+	"a transaction that seemed aborted, of mail that the milter did not "
+	"see (unstamped), or, once delivered or bounced, of mail whose "
+	"message is not known (unjoined). The balance: accepted + added + "
+	"revisions but those from aborted = outcomes + recipients now in "
+	"flight, deferred and held.", false},
+[METRIC_RECIPIENT_OUTCOMES] = {
+	"postlag_recipient_outcomes_total", METRIC_STORED_COUNTER,
+	METRIC_PLAIN, {{"outcome", OUTCOMES, outcome_value}},
+	"Entries of recipients into a final state: delivered to a mailbox, "
+	"relayed to another host, handed off to a command or filter, ..., "
+	"expanded (others continue it: an alias), merged (Postfix was done "
+	"with it without a delivery of its own: a duplicate, REDIRECT).",
+	false},
+[METRIC_OUTCOME_REVISIONS] = {
+	"postlag_outcome_revisions_total", METRIC_STORED_COUNTER,
+	METRIC_PLAIN,
+	{{"from", REVISIONS, revised_from_value},
+	    {"to", REVISIONS, revised_to_value}},
+	"Recipients that left a final state, which turned out not to be the "
+	"last one.", true},
+[METRIC_RECIPIENTS] = {
+	"postlag_recipients", METRIC_GAUGE, METRIC_PLAIN,
+	{{"state", OPEN_STATES + OUTCOMES, state_value}},
+	"Recipients that are in this state now: in the queue (of messages that "
+	"may be there still by the configured queue lifetime), or finally. "
+	"Accepted and added are always the sum of all.", false},
+[METRIC_RECIPIENTS_LOST] = {
+	"postlag_recipients_lost_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
+	{{.name = NULL}},
+	"Recipients found lost: their queue file is gone, and a complete log "
+	"does not say why.", false},
+[METRIC_RECIPIENTS_RECOVERED] = {
+	"postlag_recipients_recovered_total", METRIC_STORED_COUNTER,
+	METRIC_PLAIN, {{.name = NULL}},
+	"Recipients found lost of which something was seen again.", false},
+[METRIC_MESSAGES_GHOST] = {
+	"postlag_messages_ghost_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
+	{{.name = NULL}},
+	"Messages that the milter let pass and Postfix never queued.", false},
+[METRIC_LOSS_DETECTION] = {
+	"postlag_loss_detection", METRIC_GAUGE, METRIC_PLAIN,
+	{{"state", LOSS_DETECTIONS, detection_value}},
+	"1 for the state that losses are looked for in: off (no log is read or "
+	"nobody may look into the queue), blind (the log does not tell "
+	"everything now), or on.", false},
+[METRIC_QUEUE_LOOKUPS] = {
+	"postlag_queue_lookups_total", METRIC_LIVE_COUNTER, METRIC_PLAIN,
+	{{"answer", QUEUE_PLACES, place_value}},
+	"Looks for a message's queue file since start, by the queue directory "
+	"that it was found in; unknown: the look failed.", false},
+[METRIC_MESSAGES_IN_FLIGHT] = {
+	"postlag_messages_in_flight", METRIC_GAUGE, METRIC_PLAIN,
+	{{.name = NULL}},
+	"Messages with at least one recipient in flight.", false},
+[METRIC_OLDEST_IN_FLIGHT] = {
+	"postlag_oldest_in_flight_timestamp_seconds", METRIC_GAUGE,
+	METRIC_SECONDS, {{.name = NULL}},
+	"MAIL FROM of the oldest message in flight; 0 when there is none.",
+	false},
+[METRIC_DELIVERY_LATENCY] = {
+	"postlag_delivery_latency_seconds", METRIC_STORED_HISTOGRAM,
+	METRIC_SECONDS, {{.name = NULL}},
+	"From MAIL FROM to the LMTP server's 2xx for the recipient, once a "
+	"recipient, whatever the retries.", false},
+[METRIC_PHASE] = {
+	"postlag_phase_seconds", METRIC_STORED_HISTOGRAM, METRIC_SECONDS,
+	{{"phase", PHASES, phase_value}},
+	"Intervals between the arrivals of commands: up to end of message once "
+	"an accepted message, from the queue on once a delivered recipient.",
+	false},
+[METRIC_DELIVERY_ATTEMPTS] = {
+	"postlag_delivery_attempts_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
+	{{"result", RESULTS, result_value}},
+	"Recipients of LMTP transactions, by the LMTP server's last word.",
+	false},
+[METRIC_DUPLICATES] = {
+	"postlag_duplicates_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
+	{{.name = NULL}},
+	"Deliveries of recipients that were delivered before.", false},
+[METRIC_SMTP_REJECTS] = {
+	"postlag_smtp_rejects_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
+	{{"phase", 1, rcpt_value}, {"class", REJECTS, class_value}},
+	"Recipients that Postfix refused, by the first digit of its reply.",
+	false},
+[METRIC_SMTP_ABORTS] = {
+	"postlag_smtp_aborts_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
+	{{"phase", MESSAGE_PHASES - MESSAGE_PHASE_CONNECT, abort_value}},
+	"SMTP transactions that ended before end of message, by how far they "
+	"came.", false},
+[METRIC_RECIPIENTS_OMITTED] = {
+	"postlag_recipients_omitted_total", METRIC_STORED_COUNTER,
+	METRIC_PLAIN, {{.name = NULL}},
+	"Recipients that the milter had no room to record.", false},
+[METRIC_UNSTAMPED] = {
+	"postlag_unstamped_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
+	{{"reason", UNSTAMPED_REASONS, unstamped_value}},
+	"Mail without a stamp of its own. Once an LMTP transaction: its "
+	"message is known by its queue id (no_stamp), or the stamp is another "
+	"mail's (foreign). Once a message, or without a log an LMTP "
+	"transaction: the milter did not see it (no_message), or Postfix made "
+	"it itself (internal).", false},
+[METRIC_MILTER_UNSTAMPED] = {
+	"postlag_milter_unstamped_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
+	{{"reason", MILTER_UNSTAMPED_REASONS, milter_unstamped_value}},
+	"Mail that the milter knows to have passed on without a stamp: it was "
+	"stopped, its event could not be recorded, or the header was refused.",
+	false},
+[METRIC_FORGED_STAMPS] = {
+	"postlag_forged_stamps_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
+	{{.name = NULL}},
+	"Stamps that were not believed: removed by the milter, or seen at "
+	"delivery in mail that they do not belong to.", false},
+[METRIC_DELIVERIES_WAITING] = {
+	"postlag_deliveries_waiting", METRIC_GAUGE, METRIC_PLAIN,
+	{{.name = NULL}},
+	"Deliveries whose stamp names a message that is not known yet.", false},
+[METRIC_CLOCK_SKEW] = {
+	"postlag_clock_skew_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
+	{{.name = NULL}},
+	"Durations that came out negative and were not observed.", false},
+[METRIC_ODD_MESSAGES] = {
+	"postlag_odd_messages_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
+	{{.name = NULL}},
+	"Accepted messages whose id names a day too far in the past or future: "
+	"a clock was wrong.", false},
+[METRIC_SESSIONS] = {
+	"postlag_sessions_total", METRIC_STORED_COUNTER, METRIC_PLAIN, {SOURCE},
+	"SMTP sessions that the milter saw, connections to the LMTP hook.",
+	false},
+[METRIC_JOURNAL_EVENTS_APPENDED] = {
+	"postlag_journal_events_appended_total", METRIC_STORED_COUNTER,
+	METRIC_PLAIN, {SOURCE},
+	"Events written to the journal, by their writer's count.", false},
+[METRIC_JOURNAL_EVENTS_DROPPED] = {
+	"postlag_journal_events_dropped_total", METRIC_STORED_COUNTER,
+	METRIC_PLAIN,
+	{SOURCE, {"reason", DROPPED_REASONS, dropped_value}},
+	"Events that are lost because the journal had reached its limit, the "
+	"disk refused them, or memory was short.", false},
+[METRIC_JOURNAL_BYTES_APPENDED] = {
+	"postlag_journal_appended_bytes_total", METRIC_STORED_COUNTER,
+	METRIC_BYTES, {SOURCE},
+	"Bytes written to the journal.", false},
+[METRIC_JOURNAL_DAMAGED_RECORDS] = {
+	"postlag_journal_damaged_records_total", METRIC_STORED_COUNTER,
+	METRIC_PLAIN, {SOURCE},
+	"Places in the journal where at least one record was unreadable.",
+	false},
+[METRIC_JOURNAL_DAMAGED_BYTES] = {
+	"postlag_journal_damaged_bytes_total", METRIC_STORED_COUNTER,
+	METRIC_BYTES, {SOURCE},
+	"Bytes of the journal that were stepped over.", false},
+[METRIC_JOURNAL_TORN_RECORDS] = {
+	"postlag_journal_torn_records_total", METRIC_STORED_COUNTER,
+	METRIC_PLAIN, {SOURCE},
+	"Incomplete records at the end of a journal file.", false},
+[METRIC_JOURNAL_UNREADABLE_SEGMENTS] = {
+	"postlag_journal_unreadable_segments_total", METRIC_STORED_COUNTER,
+	METRIC_PLAIN, {SOURCE},
+	"Journal files that could not be read at all.", false},
+[METRIC_JOURNAL_BEHIND_BYTES] = {
+	"postlag_journal_behind_bytes", METRIC_GAUGE, METRIC_BYTES, {SOURCE},
+	"Bytes of the journal that are not read yet.", false},
+[METRIC_LOG_LINES] = {
+	"postlag_log_lines_total", METRIC_LIVE_COUNTER, METRIC_PLAIN,
+	{{"kind", LOG_LINE_KINDS, log_line_value}},
+	"Lines of Postfix's log read since start: of Postfix and understood "
+	"(known), of Postfix and without meaning for us (unknown), or of "
+	"others (foreign).", false},
+[METRIC_LOG_GAPS] = {
+	"postlag_log_gaps_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
+	{{"reason", LOG_GAPS - 1, log_gap_value}},
+	"Places in Postfix's log where lines may be missing.", false},
+[METRIC_LOG_BEHIND_BYTES] = {
+	"postlag_log_behind_bytes", METRIC_GAUGE, METRIC_BYTES,
+	{{.name = NULL}},
+	"Bytes of Postfix's log that are not read yet.", false},
+[METRIC_SOURCE_LAST_EVENT] = {
+	"postlag_source_last_event_timestamp_seconds", METRIC_GAUGE,
+	METRIC_SECONDS, {SOURCE},
+	"When the last event read was made, heartbeats included; 0 before the "
+	"first since start.", false},
+[METRIC_STORE_FILES] = {
+	"postlag_store_files", METRIC_GAUGE, METRIC_PLAIN,
+	{{.name = NULL}},
+	"Day files in the store.", false},
+[METRIC_STORE_BYTES] = {
+	"postlag_store_bytes", METRIC_GAUGE, METRIC_BYTES, {{.name = NULL}},
+	"Size of all files in the store.", false},
+[METRIC_STORE_DAMAGED_FILES] = {
+	"postlag_store_damaged_files", METRIC_GAUGE, METRIC_PLAIN,
+	{{.name = NULL}},
+	"Day files that cannot be read and were left alone.", false},
+[METRIC_STORE_COMMITS] = {
+	"postlag_store_commits_total", METRIC_LIVE_COUNTER, METRIC_PLAIN,
+	{{.name = NULL}},
+	"Commits to the store since start.", false},
+[METRIC_STORE_ERRORS] = {
+	"postlag_store_errors_total", METRIC_LIVE_COUNTER, METRIC_PLAIN,
+	{{.name = NULL}},
+	"Batches since start that could not be stored and were tried again.",
+	false},
+[METRIC_STORE_LONGEST_COMMIT] = {
+	"postlag_store_longest_commit_seconds", METRIC_GAUGE, METRIC_SECONDS,
+	{{.name = NULL}},
+	"The longest commit since start.", false},
+[METRIC_BUILD_INFO] = {
+	"postlag_build_info", METRIC_GAUGE, METRIC_PLAIN,
+	{{"version", 1, version_value}},
+	"Always 1; the version is in its label.", false},
+};
+/* clang-format on */

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Numbers derived from the table of metrics. Used by the join, which counts by
+ * metric and label set, by the collector, which shows all of them, and by
+ * `postlag-exporter -m`.
+ */
+#include "exporter/metrics/metrics.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "exporter/metrics/metric_table.h"
+#include "proto/phase.h"
+#include "store/totals.h"
+
+const struct metric_family *
+metric_family(enum metric metric)
+{
+	return &metric_families[metric];
+}
+
+unsigned
+metric_sets(enum metric metric)
+{
+	const struct metric_label *labels = metric_families[metric].labels;
+	unsigned sets = 1;
+
+	if (metric_families[metric].paired)
+		return labels[0].count;
+	for (unsigned i = 0; i < METRIC_LABELS && labels[i].name != NULL; i++)
+		sets *= labels[i].count;
+	return sets;
+}
+
+const char *
+metric_label_value(enum metric metric, unsigned set, unsigned label)
+{
+	const struct metric_label *labels = metric_families[metric].labels;
+
+	if (metric_families[metric].paired)
+		return labels[label].value(set);
+	for (unsigned i = METRIC_LABELS - 1; i > label; i--)
+		if (labels[i].name != NULL)
+			set /= labels[i].count;
+	return labels[label].value(set % labels[label].count);
+}
+
+static bool
+is_live(enum metric_origin origin)
+{
+	return origin == METRIC_GAUGE || origin == METRIC_LIVE_COUNTER;
+}
+
+static bool
+same_kind(enum metric_origin left, enum metric_origin right)
+{
+	return left == right || (is_live(left) && is_live(right));
+}
+
+unsigned
+metric_index(enum metric metric, unsigned set)
+{
+	unsigned index = set;
+
+	for (unsigned i = 0; i < metric; i++)
+		if (same_kind(metric_families[i].origin,
+			metric_families[metric].origin))
+			index += metric_sets((enum metric)i);
+	return index;
+}
+
+unsigned
+metric_values(enum metric_origin origin)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < METRICS; i++)
+		if (same_kind(metric_families[i].origin, origin))
+			count += metric_sets((enum metric)i);
+	return count;
+}
+
+enum metric_source
+metric_source(const char *name)
+{
+	unsigned number = 0;
+
+	while (
+	    number < SOURCE_OTHER && strcmp(metric_sources[number], name) != 0)
+		number++;
+	return (enum metric_source)number;
+}
+
+static char *
+stored_name(enum metric metric, unsigned set)
+{
+	const struct metric_family *family = &metric_families[metric];
+	const struct metric_label *labels = family->labels;
+
+	if (labels[0].name == NULL)
+		return memory_string(family->name);
+	if (labels[1].name == NULL)
+		return memory_format("%s{%s=\"%s\"}", family->name,
+		    labels[0].name, metric_label_value(metric, set, 0));
+	return memory_format("%s{%s=\"%s\",%s=\"%s\"}", family->name,
+	    labels[0].name, metric_label_value(metric, set, 0), labels[1].name,
+	    metric_label_value(metric, set, 1));
+}
+
+static const char *const *
+stored_names(enum metric_origin origin, size_t *count_r)
+{
+	const char **names;
+
+	*count_r = metric_values(origin);
+	names = memory_zeroed(*count_r, sizeof(*names));
+	for (unsigned i = 0; i < METRICS; i++) {
+		enum metric metric = (enum metric)i;
+
+		if (metric_families[i].origin != origin)
+			continue;
+		for (unsigned set = 0; set < metric_sets(metric); set++)
+			names[metric_index(metric, set)] =
+			    stored_name(metric, set);
+	}
+	return names;
+}
+
+const struct totals_names *
+metrics_names(void)
+{
+	static struct totals_names names;
+
+	if (names.counters == NULL) {
+		names.counters =
+		    stored_names(METRIC_STORED_COUNTER, &names.counter_count);
+		names.histograms = stored_names(
+		    METRIC_STORED_HISTOGRAM, &names.histogram_count);
+	}
+	return &names;
+}
+
+const char *
+metric_type_name(enum metric_origin origin)
+{
+	switch (origin) {
+	case METRIC_STORED_HISTOGRAM:
+		return "histogram";
+	case METRIC_GAUGE:
+		return "gauge";
+	default:
+		return "counter";
+	}
+}
+
+/* Labels that go together repeat their values. */
+static bool
+is_first(const struct metric_label *label, unsigned number)
+{
+	for (unsigned i = 0; i < number; i++)
+		if (strcmp(label->value(i), label->value(number)) == 0)
+			return false;
+	return true;
+}
+
+static void
+print_labels(FILE *out, const struct metric_label *labels)
+{
+	for (unsigned i = 0; i < METRIC_LABELS && labels[i].name != NULL; i++) {
+		fprintf(out, "%s`%s`: ", i > 0 ? "; " : "", labels[i].name);
+		for (unsigned j = 0; j < labels[i].count; j++)
+			if (is_first(&labels[i], j))
+				fprintf(out, "%s%s", j > 0 ? ", " : "",
+				    labels[i].value(j));
+	}
+}
+
+static void
+print_phases(FILE *out)
+{
+	fputs("\n| phase | from | to | includes |\n|---|---|---|---|\n", out);
+	for (unsigned i = 0; i < PHASES; i++) {
+		const struct phase_description *phase =
+		    phase_describe((enum phase)i);
+
+		fprintf(out, "| `%s` | %s | %s | %s |\n", phase->name,
+		    phase->from, phase->to, phase->includes);
+	}
+}
+
+void
+metrics_print_reference(FILE *out)
+{
+	fputs("| metric | type | labels | meaning |\n|---|---|---|---|\n", out);
+	for (unsigned i = 0; i < METRICS; i++) {
+		const struct metric_family *family = &metric_families[i];
+
+		fprintf(out, "| `%s` | %s | ", family->name,
+		    metric_type_name(family->origin));
+		print_labels(out, family->labels);
+		fprintf(out, " | %s |\n", family->help);
+	}
+	print_phases(out);
+}

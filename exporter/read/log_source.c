@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A reader and its catalog. Owned by sources.c, on the ingest thread.
+ */
+#include "exporter/read/log_source.h"
+
+#include <stdlib.h>
+
+#include "base/buffer.h"
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/reason.h"
+#include "exporter/read/log_catalog.h"
+#include "exporter/read/log_reader.h"
+#include "exporter/metrics/metric_labels.h"
+#include "store/store.h"
+
+/* How often the catalog is saved for the sake of its times alone. */
+#define SAVE_INTERVAL_NS (60 * CLOCK_NS_PER_SECOND)
+
+struct log_source {
+	char *path;
+	char *name;
+	char *start_name;
+	char *note_name;
+	struct store *store;
+	struct watch *watch;
+	struct log_catalog catalog;
+	struct log_reader *reader;
+	int64_t saved_ns;
+	uint64_t lines[LOG_LINE_KINDS];
+};
+
+struct log_source *
+log_source_new(const char *path, struct store *store, struct watch *watch)
+{
+	struct log_source *source = memory_zeroed(1, sizeof(*source));
+
+	source->path = memory_string(path);
+	source->name = memory_format("log:%s", path);
+	source->start_name = memory_format("log start:%s", path);
+	source->note_name = memory_format("log catalog:%s", path);
+	source->store = store;
+	source->watch = watch;
+	return source;
+}
+
+void
+log_source_free(struct log_source **source)
+{
+	if (*source == NULL)
+		return;
+	log_reader_free(&(*source)->reader);
+	log_catalog_free(&(*source)->catalog);
+	free((*source)->path);
+	free((*source)->name);
+	free((*source)->start_name);
+	free((*source)->note_name);
+	free(*source);
+	*source = NULL;
+}
+
+const char *
+log_source_name(const struct log_source *source)
+{
+	return source->name;
+}
+
+const char *
+log_source_start_name(const struct log_source *source)
+{
+	return source->start_name;
+}
+
+/* A catalog that cannot be read is begun anew: generations are numbered by
+ * their first line's time, so that it is likely to become the same. */
+static int
+read_catalog(struct log_source *source, struct reason *reason)
+{
+	struct buffer note = {.data = NULL};
+	int found =
+	    store_note_read(source->store, source->note_name, &note, reason);
+
+	log_catalog_free(&source->catalog);
+	if (found == 1)
+		log_catalog_read(&source->catalog, note.data, note.size);
+	buffer_free(&note);
+	return found < 0 ? -1 : 0;
+}
+
+int
+log_source_restart(struct log_source *source, struct reason *reason)
+{
+	struct journal_position from =
+	    store_lower_bound(source->store, source->start_name);
+
+	log_reader_free(&source->reader);
+	if (read_catalog(source, reason) != 0)
+		return -1;
+	source->reader = log_reader_open(
+	    source->path, source->watch, &source->catalog, from, reason);
+	return source->reader != NULL ? 0 : -1;
+}
+
+static void
+fill(const struct log_entry *entry, struct log_record *record_r)
+{
+	record_r->position = entry->position;
+	record_r->gap = entry->gap;
+	record_r->wall_ns = entry->wall_ns;
+	if (entry->gap != LOG_GAP_NONE) {
+		record_r->gap_start_wall_ns = entry->gap_start_wall_ns;
+		record_r->wall_ns = entry->gap_end_wall_ns;
+		return;
+	}
+	record_r->line = entry->line;
+	maillog_record_parse(&record_r->line, &record_r->record);
+	record_r->record.is_cut |= entry->is_cut;
+	/* Traditional stamps have whole seconds. The journal's lines have no
+	 * stamp beside the entry's own. */
+	if (entry->line.time.month != 0 && entry->line.time.ns == 0)
+		record_r->precision_ns = CLOCK_NS_PER_SECOND - 1;
+}
+
+static enum metric_log_line
+line_kind(const struct log_record *record)
+{
+	if (record->line.syslog_name.size == 0)
+		return LOG_LINE_FOREIGN;
+	return record->record.kind == MAILLOG_OTHER ? LOG_LINE_UNKNOWN
+						    : LOG_LINE_KNOWN;
+}
+
+int
+log_source_next(struct log_source *source, struct log_record *record_r,
+    struct reason *reason)
+{
+	struct log_entry entry;
+	int result;
+
+	*record_r =
+	    (struct log_record){.start = log_reader_position(source->reader)};
+	result = log_reader_next(source->reader, &entry, reason);
+	if (result == 1)
+		fill(&entry, record_r);
+	if (result == 1 && record_r->gap == LOG_GAP_NONE)
+		source->lines[line_kind(record_r)]++;
+	return result;
+}
+
+struct journal_position
+log_source_position(const struct log_source *source)
+{
+	return log_reader_position(source->reader);
+}
+
+bool
+log_source_sees(const struct log_source *source)
+{
+	return log_reader_sees(source->reader);
+}
+
+int
+log_source_save(struct log_source *source, struct reason *reason)
+{
+	int64_t now_ns = clock_stamp().monotonic_ns;
+	struct buffer note = {.data = NULL};
+	int result;
+
+	if (source->catalog.count == 0)
+		return 0;
+	if (!source->catalog.changed &&
+	    now_ns < source->saved_ns + SAVE_INTERVAL_NS)
+		return 0;
+	log_catalog_write(&source->catalog, &note);
+	result =
+	    store_note_write(source->store, source->note_name, &note, reason);
+	buffer_free(&note);
+	if (result != 0)
+		return -1;
+	source->catalog.changed = false;
+	source->saved_ns = now_ns;
+	return 0;
+}
+
+const uint64_t *
+log_source_lines(const struct log_source *source)
+{
+	return source->lines;
+}
+
+int64_t
+log_source_behind_bytes(const struct log_source *source)
+{
+	return log_reader_behind_bytes(source->reader);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * http: serve GET and HEAD of a table of paths.
+ *
+ * A small pool of threads, a limit of connections and an idle timeout bound
+ * what clients can take. Whatever is not a GET or HEAD of a path in the table
+ * gets the status that HTTP has for it: 400, 404, 405, 413, 414.
+ */
+#ifndef EXPORTER_SERVE_HTTP_H
+#define EXPORTER_SERVE_HTTP_H
+
+#include "base/buffer.h"
+
+#include <stddef.h>
+
+struct http_server;
+struct reason;
+
+struct http_response {
+	unsigned status;          /* 200 unless changed */
+	const char *content_type; /* static text */
+	struct buffer body;       /* for the handler to fill; not to free */
+};
+
+/* `rest` is what follows the route's path, percent-decoded; "" for whole
+ * paths. Called on any of the pool's threads. A body whose buffer failed
+ * becomes a 503. */
+typedef void http_handler(
+    void *context, const char *rest, struct http_response *response);
+
+struct http_route {
+	const char *path;
+	bool prefix; /* `path` is followed by something more */
+	http_handler *handle;
+};
+
+struct http_settings {
+	int listen_fd;         /* stays the caller's */
+	unsigned idle_seconds; /* after which a connection is closed */
+	const struct http_route *routes;
+	size_t route_count;
+	void *context; /* for the handlers */
+};
+
+/* The threads of the pool: as many handlers run at the same time. */
+#define HTTP_THREADS 2
+
+/* The settings are copied, routes and context borrowed. NULL with a reason. */
+struct http_server *http_start(
+    const struct http_settings *settings, struct reason *reason);
+
+/* Ends the threads, dropping open connections. */
+void http_stop(struct http_server **server);
+
+#endif

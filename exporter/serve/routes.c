@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table of paths and their small handlers. Called on the HTTP threads; the
+ * handlers look at the published picture and, for messages, at the store
+ * through api.h.
+ */
+#include "exporter/serve/routes.h"
+
+#include "exporter/serve/api.h"
+#include "exporter/serve/collect.h"
+#include "exporter/serve/exposition.h"
+#include "exporter/serve/published.h"
+
+#define PLAIN_TEXT "text/plain; charset=utf-8"
+
+static void
+serve_metrics(void *context, const char *rest, struct http_response *response)
+{
+	struct routes_context *routes_context = context;
+	struct picture picture;
+
+	picture_init(&picture);
+	published_copy(routes_context->published, &picture);
+	response->content_type = exposition_text.content_type;
+	collect(&picture, &exposition_text, &response->body);
+	picture_free(&picture);
+}
+
+static void
+serve_messages(void *context, const char *rest, struct http_response *response)
+{
+	struct routes_context *routes_context = context;
+
+	response->content_type = "application/json";
+	response->status =
+	    api_messages(routes_context->api, rest, &response->body);
+}
+
+static void
+serve_healthy(void *context, const char *rest, struct http_response *response)
+{
+	response->content_type = PLAIN_TEXT;
+	buffer_append_string(&response->body, "healthy\n");
+}
+
+static void
+serve_ready(void *context, const char *rest, struct http_response *response)
+{
+	struct routes_context *routes_context = context;
+	char trouble[PICTURE_TROUBLE_SIZE];
+
+	response->content_type = PLAIN_TEXT;
+	if (published_ready(routes_context->published, trouble)) {
+		buffer_append_string(&response->body, "ready\n");
+		return;
+	}
+	response->status = 503;
+	buffer_append_format(&response->body, "not ready: %s\n", trouble);
+}
+
+static void
+serve_page(void *context, const char *rest, struct http_response *response)
+{
+	response->content_type = "text/html; charset=utf-8";
+	buffer_append_string(&response->body,
+	    "<!DOCTYPE html>\n<html lang=\"en\">\n<title>Postlag</title>\n"
+	    "<h1>Postlag " POSTLAG_VERSION "</h1>\n<ul>\n"
+	    "<li><a href=\"/metrics\">/metrics</a>\n"
+	    "<li>/api/v1/messages/<i>id, queue id or Message-ID</i>\n"
+	    "<li><a href=\"/-/healthy\">/-/healthy</a>\n"
+	    "<li><a href=\"/-/ready\">/-/ready</a>\n</ul>\n</html>\n");
+}
+
+const struct http_route routes[] = {
+    {"/", false, serve_page},
+    {"/metrics", false, serve_metrics},
+    {"/api/v1/messages/", true, serve_messages},
+    {"/-/healthy", false, serve_healthy},
+    {"/-/ready", false, serve_ready},
+};
+
+const size_t route_count = sizeof(routes) / sizeof(routes[0]);
