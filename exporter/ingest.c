@@ -22,12 +22,12 @@
 #include "base/memory.h"
 #include "base/reason.h"
 #include "exporter/join/join.h"
-#include "exporter/read/log_trust.h"
 #include "exporter/join/loss.h"
 #include "exporter/metrics/metrics.h"
-#include "exporter/serve/published.h"
+#include "exporter/read/log_trust.h"
 #include "exporter/read/sources.h"
 #include "exporter/read/watch.h"
+#include "exporter/serve/published.h"
 #include "store/store.h"
 
 #define FIRST_PAUSE_NS (100 * INT64_C(1000000))

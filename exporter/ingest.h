@@ -9,8 +9,8 @@
 #ifndef EXPORTER_INGEST_H
 #define EXPORTER_INGEST_H
 
-#include "exporter/logs.h"
 #include "exporter/join/loss.h"
+#include "exporter/logs.h"
 
 #include <stdint.h>
 

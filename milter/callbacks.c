@@ -18,11 +18,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/reason.h"
-#include "proto/producer_counter.h"
 #include "milter/client.h"
 #include "milter/envelope.h"
 #include "milter/recorder.h"
 #include "milter/trusted.h"
+#include "proto/producer_counter.h"
 
 #define ACTIONS (SMFIF_ADDHDRS | SMFIF_CHGHDRS | SMFIF_SETSYMLIST)
 

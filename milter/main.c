@@ -8,12 +8,12 @@
 
 #include "base/config.h"
 #include "base/daemon.h"
-#include "proto/producer_counter.h"
 #include "milter/callbacks.h"
 #include "milter/listener.h"
 #include "milter/recorder.h"
 #include "milter/settings.h"
 #include "milter/trusted.h"
+#include "proto/producer_counter.h"
 
 static struct milter_settings settings;
 static struct config_section section;

@@ -7,10 +7,10 @@
 
 #include "base/log.h"
 #include "base/uuid.h"
+#include "milter/abort_limit.h"
 #include "proto/event.h"
 #include "proto/journal_writer.h"
 #include "proto/producer_counter.h"
-#include "milter/abort_limit.h"
 
 static struct journal_writer *writer;
 static struct abort_limit abort_limit;

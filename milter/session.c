@@ -12,10 +12,10 @@
 #include <strings.h>
 
 #include "base/arena.h"
-#include "proto/event.h"
-#include "proto/header_value.h"
 #include "milter/client.h"
 #include "milter/envelope.h"
+#include "proto/event.h"
+#include "proto/header_value.h"
 
 #define HELO_SIZE 513
 #define ADDRESS_MAX 2048

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/reason.h"
+#include "milter/trusted.h"
 #include "proto/frame.h"
 #include "proto/stamp_header.h"
-#include "milter/trusted.h"
 
 /* Then "NAME: 2026-11-30T07:47:42.123456Z;" fits into 78 columns. */
 #define HEADER_NAME_MAX 48

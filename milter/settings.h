@@ -5,8 +5,8 @@
 
 #include "base/config.h"
 #include "base/daemon.h"
-#include "proto/journal_settings.h"
 #include "milter/session.h"
+#include "proto/journal_settings.h"
 
 #include <stdint.h>
 #include <sys/types.h>

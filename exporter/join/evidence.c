@@ -5,9 +5,9 @@
  */
 #include "exporter/join/evidence.h"
 
-#include "exporter/metrics/effect.h"
 #include "exporter/join/open_messages.h"
 #include "exporter/join/transition.h"
+#include "exporter/metrics/effect.h"
 
 /* Bits that are not worth a write of their own: evidence_complete() finds them
  * again. */

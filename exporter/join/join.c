@@ -11,11 +11,11 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "exporter/metrics/effect.h"
 #include "exporter/join/evidence.h"
 #include "exporter/join/join_state.h"
 #include "exporter/join/log_context.h"
 #include "exporter/join/open_messages.h"
+#include "exporter/metrics/effect.h"
 
 #define SCRATCH_BYTES (64u << 20)
 /* Messages of which all is known, kept because somebody may say it again. */

@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "exporter/metrics/effect.h"
 #include "exporter/join/evidence.h"
 #include "exporter/join/join_state.h"
-#include "exporter/maillog/log_instances.h"
 #include "exporter/join/open_messages.h"
 #include "exporter/join/outcome.h"
+#include "exporter/maillog/log_instances.h"
+#include "exporter/metrics/effect.h"
 
 /* Beyond this many, the one that waits longest is taken as foreign. */
 #define WAITING_MAX 10000

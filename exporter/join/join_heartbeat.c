@@ -3,8 +3,8 @@
  * Heartbeats: what producers count rather than record becomes ours, in the file
  * of the heartbeat's day. Called by the join on the ingest thread.
  */
-#include "exporter/metrics/effect.h"
 #include "exporter/join/join_state.h"
+#include "exporter/metrics/effect.h"
 #include "proto/producer_counter.h"
 #include "store/store.h"
 

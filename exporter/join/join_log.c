@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "exporter/metrics/effect.h"
 #include "exporter/join/join_log_state.h"
-#include "exporter/maillog/log_instances.h"
-#include "exporter/read/log_trust_record.h"
 #include "exporter/join/log_verdict.h"
 #include "exporter/join/open_messages.h"
+#include "exporter/maillog/log_instances.h"
+#include "exporter/metrics/effect.h"
+#include "exporter/read/log_trust_record.h"
 
 /* What Postfix generates itself or gets from this machine may be told only
  * later to continue another message: so long one waits for that. By the log's

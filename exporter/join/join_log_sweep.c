@@ -5,9 +5,9 @@
  */
 #include <string.h>
 
-#include "exporter/metrics/effect.h"
 #include "exporter/join/join_log_state.h"
 #include "exporter/join/open_messages.h"
+#include "exporter/metrics/effect.h"
 
 void
 join_log_note_removed(struct join *join, const struct log_input *input)

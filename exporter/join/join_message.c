@@ -10,11 +10,11 @@
 
 #include "base/arena.h"
 #include "base/reason.h"
-#include "exporter/metrics/effect.h"
 #include "exporter/join/evidence.h"
 #include "exporter/join/join_state.h"
-#include "exporter/read/log_trust.h"
 #include "exporter/join/open_messages.h"
+#include "exporter/metrics/effect.h"
+#include "exporter/read/log_trust.h"
 
 /* An event whose recipients are those that Postfix will deliver to. */
 struct folded {

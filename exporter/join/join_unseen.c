@@ -8,10 +8,10 @@
 
 #include "base/arena.h"
 #include "base/reason.h"
-#include "exporter/metrics/effect.h"
 #include "exporter/join/evidence.h"
 #include "exporter/join/join_state.h"
 #include "exporter/join/open_messages.h"
+#include "exporter/metrics/effect.h"
 #include "store/hash.h"
 
 struct tracked *

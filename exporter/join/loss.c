@@ -10,9 +10,9 @@
 
 #include "base/memory.h"
 #include "exporter/join/evidence.h"
-#include "exporter/read/log_trust.h"
 #include "exporter/join/open_messages.h"
 #include "exporter/queue/queue_lookup.h"
+#include "exporter/read/log_trust.h"
 
 /* What was found is looked for again after twice the time, up to so many times
  * the first. */

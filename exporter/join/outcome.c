@@ -10,10 +10,10 @@
 #include "base/arena.h"
 #include "base/reason.h"
 #include "exporter/join/address.h"
-#include "exporter/metrics/effect.h"
 #include "exporter/join/evidence.h"
 #include "exporter/join/open_messages.h"
 #include "exporter/join/transition.h"
+#include "exporter/metrics/effect.h"
 
 struct outcome {
 	struct subject subject;

@@ -7,8 +7,8 @@
 #ifndef EXPORTER_READ_LOG_RECORD_H
 #define EXPORTER_READ_LOG_RECORD_H
 
-#include "exporter/read/log_entry.h"
 #include "exporter/maillog/maillog_record.h"
+#include "exporter/read/log_entry.h"
 #include "proto/segment.h"
 
 #include <stdint.h>

@@ -10,9 +10,9 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/reason.h"
+#include "exporter/metrics/metric_labels.h"
 #include "exporter/read/log_catalog.h"
 #include "exporter/read/log_reader.h"
-#include "exporter/metrics/metric_labels.h"
 #include "store/store.h"
 
 /* How often the catalog is saved for the sake of its times alone. */

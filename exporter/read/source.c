@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exporter/read/log_source.h"
 #include "exporter/metrics/metrics.h"
+#include "exporter/read/log_source.h"
 #include "proto/phase.h"
 
 /* By how much the wall clocks of two sources may differ. */

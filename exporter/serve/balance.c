@@ -3,8 +3,8 @@
 #include "exporter/serve/balance.h"
 
 #include "exporter/metrics/metrics.h"
-#include "exporter/serve/published.h"
 #include "exporter/metrics/revision.h"
+#include "exporter/serve/published.h"
 
 static int64_t *
 gauge(struct picture *picture, enum recipient_state state)

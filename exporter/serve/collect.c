@@ -5,8 +5,8 @@
  */
 #include "exporter/serve/collect.h"
 
-#include "exporter/serve/exposition.h"
 #include "exporter/metrics/metrics.h"
+#include "exporter/serve/exposition.h"
 #include "exporter/serve/published.h"
 
 static void

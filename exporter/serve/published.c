@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "exporter/serve/balance.h"
 #include "exporter/metrics/metrics.h"
+#include "exporter/serve/balance.h"
 
 struct published {
 	pthread_mutex_t lock;

@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "exporter/maillog/maillog_record.h"
 #include "exporter/read/log_catalog.h"
 #include "exporter/read/log_follower.h"
-#include "exporter/maillog/maillog_record.h"
 
 #define MESSAGES 20000
 #define ROUNDS 9

@@ -10,10 +10,10 @@
 #include <pwd.h>
 
 #include "exporter/join/fate.h"
-#include "exporter/read/log_trust.h"
-#include "exporter/read/log_trust_record.h"
 #include "exporter/join/open_messages.h"
 #include "exporter/queue/queue_lookup.h"
+#include "exporter/read/log_trust.h"
+#include "exporter/read/log_trust_record.h"
 #include "tests/exporter/join_fixture.h"
 
 #define IN(qid)                                                                \
