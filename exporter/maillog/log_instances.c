@@ -139,10 +139,12 @@ const char *
 log_instances_find(
     struct log_instances *instances, struct maillog_view syslog_name)
 {
-	const char *slash = memchr(syslog_name.at, '/', syslog_name.size);
 	struct maillog_view name = syslog_name;
-	const char *known;
+	const char *slash, *known;
 
+	if (name.size == 0)
+		return NULL;
+	slash = memchr(name.at, '/', name.size);
 	if (slash != NULL)
 		name.size = (size_t)(slash - name.at);
 	known = find(instances, name);

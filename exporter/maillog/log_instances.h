@@ -24,7 +24,8 @@ struct log_instances *log_instances_new(
     const char *text, const char *host, struct reason *reason);
 void log_instances_free(struct log_instances **instances);
 
-/* The instance of a line's syslog name. Always the same string. */
+/* The instance of a line's syslog name, always the same string; NULL: of no
+ * name, which a gap has. */
 const char *log_instances_find(
     struct log_instances *instances, struct maillog_view syslog_name);
 
