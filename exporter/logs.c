@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "exporter/join/join.h"
+#include "exporter/join/refusal.h"
 #include "exporter/maillog/log_instances.h"
 #include "exporter/read/log_reader.h"
 #include "exporter/read/log_trust.h"
@@ -56,7 +58,14 @@ logs_open(const struct logs_settings *settings, struct store *store,
     struct sources *sources, struct join *join, struct logs *logs_r,
     struct reason *reason)
 {
-	if (settings->paths[strspn(settings->paths, SEPARATORS)] == '\0')
+	bool reads_log =
+	    settings->paths[strspn(settings->paths, SEPARATORS)] != '\0';
+	int64_t refusals_wall_ns;
+
+	if (refusal_boundary(store, reads_log, clock_stamp().wall_ns,
+		&refusals_wall_ns, reason) != 0)
+		return -1;
+	if (!reads_log)
 		return 0;
 	logs_r->instances = log_instances_new(
 	    settings->instances, journal_default_instance(), reason);
@@ -65,7 +74,7 @@ logs_open(const struct logs_settings *settings, struct store *store,
 	logs_r->trust = log_trust_new();
 	if (log_trust_load(logs_r->trust, store, reason) != 0)
 		return -1;
-	join_read_logs(join, logs_r->instances);
+	join_read_logs(join, logs_r->instances, refusals_wall_ns);
 	join_trust_logs(join, logs_r->trust);
 	return for_each_path(settings->paths, add_path, sources, reason);
 }

@@ -49,9 +49,11 @@ join_free(struct join **join)
 }
 
 void
-join_read_logs(struct join *join, struct log_instances *instances)
+join_read_logs(struct join *join, struct log_instances *instances,
+    int64_t refusals_wall_ns)
 {
 	join->instances = instances;
+	join->refusals_by_log_wall_ns = refusals_wall_ns;
 }
 
 void

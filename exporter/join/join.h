@@ -33,8 +33,10 @@ struct join *join_new(struct store *store, int64_t stamp_wait_ns);
 void join_free(struct join **join);
 
 /* From now on Postfix's log is one of the sources; `instances` is borrowed. A
- * delivery that names no message is then the first that is known of one. */
-void join_read_logs(struct join *join, struct log_instances *instances);
+ * delivery that names no message is then the first that is known of one. For
+ * `refusals_wall_ns` see refusal_boundary(). */
+void join_read_logs(struct join *join, struct log_instances *instances,
+    int64_t refusals_wall_ns);
 
 /* From now on what is read of the log, and what it should tell of, is told to
  * `trust`, which is borrowed. */

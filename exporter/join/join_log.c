@@ -11,6 +11,7 @@
 #include "exporter/join/join_log_state.h"
 #include "exporter/join/log_verdict.h"
 #include "exporter/join/open_messages.h"
+#include "exporter/join/refusal.h"
 #include "exporter/maillog/log_instances.h"
 #include "exporter/metrics/effect.h"
 #include "exporter/read/log_trust_record.h"
@@ -409,9 +410,12 @@ join_apply_log(struct join *join, const char *source,
 		join->log_wall_ns = record->wall_ns;
 	if (join->trust != NULL)
 		log_trust_record(join->trust, input.instance, record);
-	result = record->gap != LOG_GAP_NONE
-		     ? join_log_gap(join, &input, reason)
-		     : apply_line(join, &input, reason);
+	if (record->gap != LOG_GAP_NONE)
+		result = join_log_gap(join, &input, reason);
+	else
+		result = refusal_in_line(join, &input, reason) != 0
+			     ? -1
+			     : apply_line(join, &input, reason);
 	arena_reset(join->scratch);
 	return result;
 }

@@ -13,6 +13,7 @@
 #include "exporter/join/evidence.h"
 #include "exporter/join/join_state.h"
 #include "exporter/join/open_messages.h"
+#include "exporter/join/refusal.h"
 #include "exporter/metrics/effect.h"
 #include "exporter/read/log_trust.h"
 
@@ -112,21 +113,14 @@ fold(const struct message_event *event, struct arena *arena,
 }
 
 static void
-count_recipients(struct day_file *file, const struct folded *folded)
+count_recipients(
+    const struct join *join, struct day_file *file, const struct folded *folded)
 {
 	const struct message_event *event = &folded->event;
 
-	for (size_t i = 0; i < event->recipient_count; i++) {
-		const struct message_recipient *recipient =
-		    &event->recipients[i];
-		const char *dsn = recipient->reject_dsn;
-
-		if (recipient->rejected)
-			effect_count(file, METRIC_SMTP_REJECTS,
-			    dsn != NULL && *dsn == '4' ? REJECT_TEMPORARY
-						       : REJECT_PERMANENT,
-			    1);
-	}
+	for (size_t i = 0; i < event->recipient_count; i++)
+		if (event->recipients[i].rejected)
+			refusal_of_recipient(join, file, &event->recipients[i]);
 	effect_count(
 	    file, METRIC_RECIPIENTS_OMITTED, 0, event->recipients_omitted);
 	if (is_accepted(event))
@@ -150,8 +144,8 @@ observe_phases(struct day_file *file, const struct message_event *event,
 }
 
 static void
-count_message(struct day_file *file, const struct folded *folded,
-    const struct segment_header *segment)
+count_message(const struct join *join, struct day_file *file,
+    const struct folded *folded, const struct segment_header *segment)
 {
 	const struct message_event *event = &folded->event;
 	unsigned phase = event->phase > MESSAGE_PHASE_CONNECT
@@ -159,7 +153,7 @@ count_message(struct day_file *file, const struct folded *folded,
 			     : 0;
 
 	effect_count(file, METRIC_FORGED_STAMPS, 0, event->forged_stamps);
-	count_recipients(file, folded);
+	count_recipients(join, file, folded);
 	if (is_accepted(event)) {
 		effect_count(file, METRIC_MESSAGES_ACCEPTED, 0, 1);
 		effect_count(
@@ -297,9 +291,9 @@ join_message(
 		return -1;
 	if (!is_accepted(&folded.event) && folded.accepted == 0) {
 		if (!day_file_has(file, input->source, record->position))
-			count_message(file, &folded, record->segment);
+			count_message(join, file, &folded, record->segment);
 		return 0;
 	}
-	count_message(file, &folded, record->segment);
+	count_message(join, file, &folded, record->segment);
 	return add_message(join, &folded, input, file, reason);
 }

@@ -106,6 +106,22 @@ maillog_read_restriction(const struct maillog_shape *shape,
 	       read_situation(text, record);
 }
 
+/* Behind what is the message's own: ; from=<> to=<> proto= helo=<>: CODES */
+static void
+read_content_end(struct maillog_view text, struct maillog_record *record)
+{
+	static const struct maillog_view pairs = MAILLOG_LITERAL("; from=<");
+	size_t at = maillog_view_find_last(text, pairs);
+	struct maillog_record end = {.kind = record->kind};
+
+	if (at == SIZE_MAX)
+		return;
+	text = maillog_pairs_read(maillog_view_behind(text, at + 2), ' ', &end);
+	record->fields[MAILLOG_PROTO] = end.fields[MAILLOG_PROTO];
+	if (maillog_view_skip(&text, colon))
+		read_codes(text, record);
+}
+
 /* PART TEXT: what follows is the message's own and not read. */
 static void
 read_part(struct maillog_view text, struct maillog_record *record)
@@ -128,6 +144,7 @@ maillog_read_content(const struct maillog_shape *shape,
 {
 	record->action = maillog_action_find(take_word(&text));
 	read_part(text, record);
+	read_content_end(text, record);
 	return record->action != MAILLOG_NO_ACTION;
 }
 
@@ -153,6 +170,7 @@ maillog_read_milter(const struct maillog_shape *shape, struct maillog_view text,
 	    maillog_action_find(maillog_view_behind(word, part.size + 1));
 	record->fields[MAILLOG_PART] = part;
 	record->fields[MAILLOG_TEXT] = text;
+	read_content_end(text, record);
 	return record->action != MAILLOG_NO_ACTION;
 }
 

@@ -41,9 +41,10 @@ enum maillog_kind {
 	 * next `client=` of the same smtpd, if there is one. */
 	MAILLOG_RESTRICTION, /* where, client, code, dsn, text, from, to, proto,
 				helo */
-	MAILLOG_CONTENT,     /* header_checks and body_checks: part, text */
+	MAILLOG_CONTENT,     /* header_checks and body_checks: part, text,
+				proto, code, dsn */
 	MAILLOG_MILTER,      /* as RESTRICTION */
-	MAILLOG_MILTER_CONTENT, /* milter_header_checks: part, text */
+	MAILLOG_MILTER_CONTENT, /* milter_header_checks: likewise */
 	MAILLOG_PROXY,          /* smtpd_proxy_filter: where, text, from, to */
 
 	/* An SMTP session. */

@@ -33,6 +33,18 @@ enum metric_result {
 	RESULTS
 };
 
+enum metric_reject_phase {
+	REJECT_CONNECT,
+	REJECT_HELO,
+	REJECT_MAIL,
+	REJECT_RCPT,
+	REJECT_DATA,
+	REJECT_CONTENT,
+	REJECT_EOM,
+	REJECT_OTHER,
+	REJECT_PHASES
+};
+
 enum metric_reject_class { REJECT_TEMPORARY, REJECT_PERMANENT, REJECTS };
 
 enum metric_unstamped {

@@ -72,9 +72,12 @@ result_value(unsigned number)
 }
 
 static const char *
-rcpt_value(unsigned number)
+reject_phase_value(unsigned number)
 {
-	return message_phase_name(MESSAGE_PHASE_RCPT);
+	static const char *const values[REJECT_PHASES] = {"connect", "helo",
+	    "mail", "rcpt", "data", "content", "eom", "other"};
+
+	return values[number];
 }
 
 static const char *
@@ -252,8 +255,13 @@ const struct metric_family metric_families[METRICS] = {
 	"Deliveries of recipients that were delivered before.", false},
 [METRIC_SMTP_REJECTS] = {
 	"postlag_smtp_rejects_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
-	{{"phase", 1, rcpt_value}, {"class", REJECTS, class_value}},
-	"Recipients that Postfix refused, by the first digit of its reply.",
+	{{"phase", REJECT_PHASES, reject_phase_value},
+	    {"class", REJECTS, class_value}},
+	"What Postfix refused, by where and by the first digit of its reply: "
+	"a command, content (for what stands in its header or body), or a "
+	"whole message at its end. With smtpd_delay_reject, the default, "
+	"clients, HELO names and senders are refused at rcpt. Without a log "
+	"only what the milter sees refused at rcpt.",
 	false},
 [METRIC_SMTP_ABORTS] = {
 	"postlag_smtp_aborts_total", METRIC_STORED_COUNTER, METRIC_PLAIN,

@@ -104,7 +104,7 @@ dump_gauges(struct world *world, struct buffer *out)
 	size_t open = 0;
 
 	if (world->reads_log)
-		join_read_logs(fresh, world->instances);
+		join_read_logs(fresh, world->instances, 0);
 	assert_int_equal(join_rebuild(fresh, 0, &reason), 0);
 	join_figures(world->join, &memory);
 	join_figures(fresh, &store);

@@ -387,7 +387,7 @@ world_open(struct world *world)
 	world->join = join_new(world->store, STAMP_WAIT_NS);
 	if (world->reads_log) {
 		world->instances = log_instances_new("", "mx.test", &reason);
-		join_read_logs(world->join, world->instances);
+		join_read_logs(world->join, world->instances, 0);
 	}
 	if (join_rebuild(world->join, 0, &reason) != 0)
 		fail_msg("%s", reason.text);

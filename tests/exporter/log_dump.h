@@ -164,6 +164,26 @@ dump_balance(const char *totals, struct buffer *out)
 	}
 }
 
+/* What was refused, as far as something was. */
+static inline void
+dump_refusals(const char *totals, struct buffer *out)
+{
+	for (unsigned i = 0; i < REJECT_PHASES * REJECTS; i++) {
+		const char *phase =
+		    metric_label_value(METRIC_SMTP_REJECTS, i, 0);
+		const char *class =
+		    metric_label_value(METRIC_SMTP_REJECTS, i, 1);
+		char name[100];
+
+		snprintf(name, sizeof(name),
+		    "smtp_rejects_total{phase=\"%s\",class=\"%s\"}", phase,
+		    class);
+		if (dump_value(totals, name) > 0)
+			buffer_append_format(out, "refused at %s %s: %lu\n",
+			    phase, class, dump_value(totals, name));
+	}
+}
+
 /* To be freed. */
 static inline char *
 log_dump(struct world *world, const struct script *script)
@@ -175,6 +195,7 @@ log_dump(struct world *world, const struct script *script)
 	buffer_append(&totals, "", 1);
 	assert_balance((const char *)totals.data);
 	dump_balance((const char *)totals.data, &out);
+	dump_refusals((const char *)totals.data, &out);
 	dump_gauges(world, &out);
 	dump_rows(world, script, &out);
 	buffer_free(&totals);

@@ -28,6 +28,9 @@
 	TO("lmtp", qid, to,                                                    \
 	    "relay=r, delay=1, delays=0/0/0/1, dsn=5.1.1,"                     \
 	    " status=bounced (x)")
+#define REFUSED(where, text)                                                   \
+	"L smtpd 7 NOQUEUE: reject: " where " from c.test[192.0.2.1]: " text   \
+	"; from=<a@a.test> to=<u1@example.test> proto=ESMTP helo=<c>\n"
 /* Time passes, and something else is logged. */
 #define TICK "S 10\nL anvil 14 statistics: nothing\n"
 #define REMOVED(qid) "L qmgr 9 " qid ": removed\n"
@@ -168,9 +171,48 @@ static const struct scenario scenarios[] = {
 	" to=<u2@example.test> proto=ESMTP helo=<c>\n" ACTIVE("A00001")
 	"D a A00001 u1=250\n" SENT("lmtp", "A00001", "u1", "250 Saved")
 	REMOVED("A00001"),
-	"delivered 1\n"
+	"delivered 1\nrefused at rcpt 5: 1\n"
 	"A00001: accepted u1=delivered/1 u2=rejected/0 stamped +1\n",
 	CAUSAL},
+    {"cases 20 and 40: refused by stage, each once, whoever saw it",
+	REFUSED("CONNECT", "554 5.7.1 go") REFUSED("EHLO", "504 5.5.2 x")
+	REFUSED("HELO", "450 4.7.1 later") REFUSED("MAIL", "552 5.3.4 big")
+	REFUSED("MAIL", "452 4.3.1 full") "M!3 a - !u1 !u2\n"
+	REFUSED("RCPT", "550 5.7.1 no") REFUSED("RCPT", "550 5.1.1 who")
+	REFUSED("DATA", "554 5.5.1 none") REFUSED("BDAT", "554 5.7.1 no")
+	REFUSED("END-OF-MESSAGE", "554 5.7.1 spam")
+	REFUSED("ETRN", "554 5.7.1 no") TICK,
+	"refused at connect 5: 1\nrefused at helo 4: 1\n"
+	"refused at helo 5: 1\nrefused at mail 4: 1\n"
+	"refused at mail 5: 1\nrefused at rcpt 5: 2\n"
+	"refused at data 5: 2\nrefused at eom 5: 1\n"
+	"refused at other 5: 1\nknown 0\nlost 0\n", ANY_ORDER},
+    {"case 40: refused for its content or at its end: not accepted, a ghost",
+	"M!6 a A00001 u1\n" IN("A00001")
+	"L cleanup 8 A00001: reject: header Subject: x; from=<a>: 4.0.0 from"
+	" c.test[192.0.2.1]; from=<sender@example.net> to=<u1@example.test>"
+	" proto=ESMTP helo=<c>: 5.7.1 y\n"
+	"M b A00002 u1\n" IN("A00002")
+	"L cleanup 8 A00002: milter-reject: END-OF-MESSAGE from"
+	" c.test[192.0.2.1]: 4.7.1 no; from=<sender@example.net>"
+	" to=<u1@example.test> proto=ESMTP helo=<c>\n"
+	"M c A00003 u1\n" IN("A00003")
+	"L smtpd 7 warning: A00003: queue file size limit exceeded\n"
+	"L cleanup 8 warning: A00003: queue file size limit exceeded\n" TICK,
+	"refused at content 5: 1\nrefused at eom 4: 1\n"
+	"refused at eom 5: 1\nghost 2\nlost 0\n", CAUSAL},
+    {"no refusal: warnings, other decisions, mail that did not come by SMTP",
+	"L smtpd 7 NOQUEUE: reject_warning: RCPT from c.test[192.0.2.1]: 450"
+	" 4.7.1 x; from=<a@a.test> to=<u1@example.test> proto=ESMTP"
+	" helo=<c>\n"
+	"L smtpd 7 NOQUEUE: filter: RCPT from c.test[192.0.2.1]: <x>: y;"
+	" from=<a@a.test> to=<u1@example.test> proto=ESMTP helo=<c>\n"
+	"L pickup 5 A00001: uid=0 from=<root>\n"
+	"L cleanup 8 A00001: message-id=<1@c.test>\n"
+	"L cleanup 8 A00001: reject: body x from local; from=<root>"
+	" to=<u1@example.test>: 5.7.1 no\n"
+	"L cleanup 8 warning: A00001: queue file size limit exceeded\n" TICK,
+	"ghost 0\n", ANY_ORDER},
     {"case 37: the discard transport, an alias to /dev/null",
 	"M a A00001 u1 u2\n" IN("A00001") ACTIVE("A00001")
 	TO("discard", "A00001", "u1", "relay=none, delay=0, dsn=2.0.0,"
