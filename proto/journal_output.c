@@ -41,8 +41,10 @@ open_segment(struct journal_output *output)
 	struct segment_file fresh = output->segment;
 	struct reason reason;
 
-	if (output->retired_count == JOURNAL_RETIRED_MAX)
+	if (output->retired_count >= JOURNAL_RETIRED_MAX) {
+		errno = EAGAIN;
 		return false;
+	}
 	arena_reset(output->scratch);
 	if (segment_file_create(output->directory_fd, &output->header,
 		output->scratch, &output->beginning, &fresh, &reason) != 0) {

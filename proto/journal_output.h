@@ -20,7 +20,9 @@
 struct arena;
 struct event;
 
-#define JOURNAL_RETIRED_MAX 16 /* then segments grow beyond their size */
+/* Then segments grow beyond their size. One that breaks is retired all the
+ * same; there is no other before one was synced. */
+#define JOURNAL_RETIRED_MAX 16
 
 struct journal_output {
 	struct segment_header header; /* of the next segment; strings kept */
@@ -35,7 +37,7 @@ struct journal_output {
 	uint64_t records; /* written since the start */
 	/* Descriptors of former segments, to be synced and closed by the owner,
 	 * and whether a segment was created since it synced the directory. */
-	int retired[JOURNAL_RETIRED_MAX];
+	int retired[JOURNAL_RETIRED_MAX + 1];
 	size_t retired_count;
 	bool directory_dirty;
 };
