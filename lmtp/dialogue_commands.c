@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * dialogue_commands: the client's side: commands and content.
+ * The client's side of the dialogue, on the event loop's thread.
  *
  * Commands that Postfix pipelines (XFORWARD, MAIL, RCPT, DATA) are passed on as
  * they come. Those that end or begin something wait until all earlier replies
  * are through, so that there is one transaction at a time and every reply's
  * meaning is known when it comes.
  */
-#include "lmtp/dialogue_private.h"
+#include "lmtp/dialogue_commands.h"
 
+#include "lmtp/dialogue_state.h"
 #include "lmtp/line.h"
 #include "lmtp/transaction.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * dialogue_replies: the backend's side.
+ * The backend's side of the dialogue, on the event loop's thread.
  *
  * Each whole reply belongs to the oldest pending command or, after the dot, to
  * the next accepted recipient. It is passed on as it is; only LHLO's is
@@ -8,9 +8,10 @@
  * means that hook and backend no longer agree on where they are: the backend
  * counts as lost then.
  */
-#include "lmtp/dialogue_private.h"
+#include "lmtp/dialogue_replies.h"
 
 #include "lmtp/capabilities.h"
+#include "lmtp/dialogue_state.h"
 #include "lmtp/transaction.h"
 
 #include <string.h>

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* dialogue_private: what the three source files of the dialogue share. */
-#ifndef LMTP_DIALOGUE_PRIVATE_H
-#define LMTP_DIALOGUE_PRIVATE_H
+/*
+ * dialogue_state: what a dialogue is made of, and the steps that commands,
+ * replies and endings have in common.
+ *
+ * Below dialogue_commands.h, dialogue_replies.h and dialogue.h, in this order;
+ * only for them.
+ */
+#ifndef LMTP_DIALOGUE_STATE_H
+#define LMTP_DIALOGUE_STATE_H
 
 #include "base/buffer.h"
 #include "lmtp/command.h"
@@ -55,12 +61,6 @@ struct dialogue {
 	char nested_sender[DIALOGUE_SENDER_SIZE];
 	struct stamp nested_at;
 };
-
-/* Takes what can be taken off the front of the bytes; returns how many. */
-size_t dialogue_take_commands(
-    struct dialogue *dialogue, const char *data, size_t size);
-size_t dialogue_take_replies(
-    struct dialogue *dialogue, const char *data, size_t size);
 
 /* Opens a transaction for the record. */
 void dialogue_open_transaction(struct dialogue *dialogue, const char *sender,
