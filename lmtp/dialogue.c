@@ -91,10 +91,12 @@ out_of_memory(const struct dialogue *dialogue)
 	       dialogue->output[DIALOGUE_BACKEND].failed;
 }
 
-/* Nothing more comes from the client. Whatever needs no more of it goes on. */
+/* Nothing more comes from the client. Whatever needs no more of it goes on, and
+ * it may still be reading replies. */
 static void
 check_client_end(struct dialogue *dialogue, struct stamp at)
 {
+	bool replies_left = dialogue->output[DIALOGUE_CLIENT].size > 0;
 	bool needed = false;
 
 	switch (dialogue->state) {
@@ -114,7 +116,8 @@ check_client_end(struct dialogue *dialogue, struct stamp at)
 	}
 	if (needed)
 		dialogue_finish(dialogue, DELIVERY_ENDING_CLIENT_LOST,
-		    DIALOGUE_CLOSE_NOW, at);
+		    replies_left ? DIALOGUE_CLOSE_GENTLY : DIALOGUE_CLOSE_NOW,
+		    at);
 }
 
 static void

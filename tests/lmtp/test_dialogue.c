@@ -389,8 +389,23 @@ a_client_that_leaves_with_commands_under_way_ends_it(void **state)
 	dialogue_end_of_input(dialogue, DIALOGUE_CLIENT, tick());
 	over(DIALOGUE_OPEN);
 	backend("250 m\r\n");
-	over(DIALOGUE_CLOSE_NOW);
+	over(DIALOGUE_CLOSE_GENTLY);
+	to_client("250 m\r\n");
 	recorded("1.0 mail client_lost\n");
+}
+
+/* However long it takes to read them; without them it would deliver again. */
+static void
+a_client_that_only_stops_sending_is_left_with_no_reply_unread(void **state)
+{
+	hello("PIPELINING");
+	go_ahead();
+	send_content();
+	dialogue_end_of_input(dialogue, DIALOGUE_CLIENT, tick());
+	backend("250 a\r\n250 b\r\n");
+	over(DIALOGUE_CLOSE_GENTLY);
+	to_client("250 a\r\n250 b\r\n");
+	recorded("1.0 content_end completed a:250/250 b:250/250\n");
 }
 
 static void
@@ -706,6 +721,7 @@ main(void)
 	    TEST(a_client_lost_after_the_dot_does_not_lose_the_replies),
 	    TEST(a_client_that_only_stops_sending_gets_all_its_replies),
 	    TEST(a_client_that_leaves_with_commands_under_way_ends_it),
+	    TEST(a_client_that_only_stops_sending_is_left_with_no_reply_unread),
 	    TEST(replies_during_content_are_not_taken_for_final_ones),
 	    TEST(a_success_that_nobody_asked_for_reaches_nobody),
 	    TEST(an_unasked_421_is_passed_on),
