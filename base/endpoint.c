@@ -230,6 +230,19 @@ endpoint_is_stale(const struct endpoint *endpoint)
 	return stale;
 }
 
+int
+endpoint_mode_parse(const char *text, mode_t *mode_r, struct reason *reason)
+{
+	unsigned long mode = strtoul(text, NULL, 8);
+
+	if (*text == '\0' || strspn(text, "01234567") != strlen(text) ||
+	    mode > 0777)
+		return reason_set(
+		    reason, "\"%s\" is no octal mode up to 0777", text);
+	*mode_r = (mode_t)mode;
+	return 0;
+}
+
 static int
 bind_unix(int fd, const struct endpoint *endpoint)
 {

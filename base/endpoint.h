@@ -35,6 +35,11 @@ bool endpoint_is_local(const struct endpoint *endpoint);
 /* Whether a unix socket lies there that nobody listens on any more. */
 bool endpoint_is_stale(const struct endpoint *endpoint);
 
+/* Reads the mode of a unix socket, octal, at most 0777. Returns 0, or -1 with a
+ * reason that quotes the text. */
+int endpoint_mode_parse(
+    const char *text, mode_t *mode_r, struct reason *reason);
+
 /* Binds and listens, close-on-exec and non-blocking. For unix, a socket that
  * nobody listens on any more is replaced, a live one is not, and `mode` becomes
  * the mode of the file. Returns the descriptor, or -1. */

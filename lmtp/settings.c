@@ -5,11 +5,6 @@
  */
 #include "lmtp/settings.h"
 
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "base/clock.h"
 #include "base/endpoint.h"
 #include "base/reason.h"
@@ -71,26 +66,8 @@ lmtp_section(struct lmtp_settings *settings)
 	};
 }
 
-static int
-check_socket_mode(const char *mode, struct reason *reason)
-{
-	if (*mode == '\0' || strlen(mode) > 4 ||
-	    strspn(mode, "01234567") != strlen(mode))
-		return reason_set(
-		    reason, "socket_mode: \"%s\" is no octal mode", mode);
-	return 0;
-}
-
-static int
-check_header(const char *name, struct reason *reason)
-{
-	size_t size = strlen(name);
-
-	if (size == 0 || size > HEADER_SCAN_NAME_BYTES)
-		return reason_set(reason, "header: 1 to %d characters",
-		    HEADER_SCAN_NAME_BYTES);
-	return 0;
-}
+_Static_assert(HEADER_SCAN_NAME_BYTES >= STAMP_HEADER_NAME_MAX,
+    "the scan keeps whole the name that it looks for");
 
 static int
 check_endpoint(const char *option, const char *text, struct reason *reason)
@@ -106,9 +83,14 @@ check_endpoint(const char *option, const char *text, struct reason *reason)
 int
 lmtp_settings_check(const struct lmtp_settings *settings, struct reason *reason)
 {
-	if (check_socket_mode(settings->socket_mode, reason) == -1 ||
-	    check_header(settings->header, reason) == -1 ||
-	    check_endpoint("listen", settings->listen, reason) == -1 ||
+	struct reason detail;
+	mode_t mode;
+
+	if (endpoint_mode_parse(settings->socket_mode, &mode, &detail) != 0)
+		return reason_set(reason, "socket_mode: %s", detail.text);
+	if (stamp_header_name_check(settings->header, &detail) != 0)
+		return reason_set(reason, "header: %s", detail.text);
+	if (check_endpoint("listen", settings->listen, reason) == -1 ||
 	    check_endpoint("backend", settings->backend, reason) == -1)
 		return -1;
 	return journal_settings_check(&settings->journal, reason);
@@ -117,17 +99,15 @@ lmtp_settings_check(const struct lmtp_settings *settings, struct reason *reason)
 mode_t
 lmtp_socket_mode(const struct lmtp_settings *settings)
 {
-	return (mode_t)strtoul(settings->socket_mode, NULL, 8) & 0777;
+	mode_t mode = 0;
+
+	endpoint_mode_parse(settings->socket_mode, &mode, NULL);
+	return mode;
 }
 
 const char *
 lmtp_host_name(const struct lmtp_settings *settings)
 {
-	static char name[HOST_NAME_MAX + 1];
-
-	if (settings->host_name[0] != '\0')
-		return settings->host_name;
-	if (gethostname(name, sizeof(name) - 1) == -1)
-		return "localhost";
-	return name;
+	return settings->host_name[0] != '\0' ? settings->host_name
+					      : journal_default_instance();
 }

@@ -35,6 +35,7 @@ struct config_section lmtp_section(struct lmtp_settings *settings);
 int lmtp_settings_check(
     const struct lmtp_settings *settings, struct reason *reason);
 
+/* `settings` have been checked. */
 mode_t lmtp_socket_mode(const struct lmtp_settings *settings);
 
 /* The name that our Postfix has in its Received: headers. */

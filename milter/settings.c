@@ -2,16 +2,11 @@
 /* The milter's options: their table and what a table cannot check. */
 #include "milter/settings.h"
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/endpoint.h"
 #include "base/reason.h"
 #include "milter/trusted.h"
 #include "proto/frame.h"
 #include "proto/stamp_header.h"
-
-/* Then "NAME: 2026-11-30T07:47:42.123456Z;" fits into 78 columns. */
-#define HEADER_NAME_MAX 48
 
 #define ITEM(name, type, member, default, minimum, maximum, help)              \
 	{                                                                      \
@@ -62,54 +57,32 @@ milter_section(struct milter_settings *settings)
 	};
 }
 
-/* RFC 5322, 3.6.8: printable characters but the colon. */
-static int
-check_header_name(const char *name, struct reason *reason)
-{
-	size_t size = strlen(name);
-
-	if (size == 0 || size > HEADER_NAME_MAX)
-		return reason_set(
-		    reason, "header: 1 to %d characters", HEADER_NAME_MAX);
-	for (; *name != '\0'; name++)
-		if (*name <= ' ' || *name > '~' || *name == ':')
-			return reason_set(
-			    reason, "header: no name of a header");
-	return 0;
-}
-
-static int
-check_socket_mode(const char *mode, struct reason *reason)
-{
-	if (*mode == '\0' || strlen(mode) > 4 ||
-	    strspn(mode, "01234567") != strlen(mode))
-		return reason_set(
-		    reason, "socket_mode: \"%s\" is no octal mode", mode);
-	return 0;
-}
-
 int
 milter_settings_check(
     const struct milter_settings *settings, struct reason *reason)
 {
 	struct reason detail;
 	struct trusted trusted;
+	mode_t mode;
 
-	if (check_header_name(settings->header, reason) != 0 ||
-	    check_socket_mode(settings->socket_mode, reason) != 0 ||
-	    journal_settings_check(&settings->journal, reason) != 0)
-		return -1;
+	if (stamp_header_name_check(settings->header, &detail) != 0)
+		return reason_set(reason, "header: %s", detail.text);
+	if (endpoint_mode_parse(settings->socket_mode, &mode, &detail) != 0)
+		return reason_set(reason, "socket_mode: %s", detail.text);
 	if (trusted_parse(settings->trusted_reinjectors, &trusted, &detail) !=
 	    0)
 		return reason_set(
 		    reason, "trusted_reinjectors: %s", detail.text);
-	return 0;
+	return journal_settings_check(&settings->journal, reason);
 }
 
 mode_t
 milter_socket_mode(const struct milter_settings *settings)
 {
-	return (mode_t)strtoul(settings->socket_mode, NULL, 8) & 0777;
+	mode_t mode = 0;
+
+	endpoint_mode_parse(settings->socket_mode, &mode, NULL);
+	return mode;
 }
 
 struct session_settings

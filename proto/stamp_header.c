@@ -6,6 +6,7 @@
 #include "proto/stamp_header.h"
 
 #include "base/clock.h"
+#include "base/reason.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,6 +14,23 @@
 
 #define TIME_BYTES (CLOCK_TEXT_SIZE - 1)
 #define UUID_TEXT_BYTES (UUID_TEXT_SIZE - 1)
+
+/* RFC 5322, 3.6.8: printable characters but the colon. */
+int
+stamp_header_name_check(const char *name, struct reason *reason)
+{
+	size_t size = strlen(name);
+
+	if (size == 0 || size > STAMP_HEADER_NAME_MAX)
+		return reason_set(reason,
+		    "a header's name has 1 to %d characters",
+		    STAMP_HEADER_NAME_MAX);
+	for (; *name != '\0'; name++)
+		if (*name <= ' ' || *name > '~' || *name == ':')
+			return reason_set(reason,
+			    "a header's name has neither blanks nor a colon");
+	return 0;
+}
 
 /* Not isalnum(3): that knows locales, Postfix's queue ids do not. */
 static bool

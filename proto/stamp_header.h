@@ -17,8 +17,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct reason;
+
 #define STAMP_HEADER_NAME "X-Perf-Sent"
 #define RUN_HEADER_NAME "X-Perf-Run"
+
+/* Of a configured name: "NAME: 2026-11-30T07:47:42.123456Z;" then fits into 78
+ * columns. */
+#define STAMP_HEADER_NAME_MAX 48
 
 #define STAMP_QUEUE_ID_MAX 32
 #define STAMP_HEADER_VALUE_SIZE 128
@@ -28,6 +34,9 @@ struct stamp_header {
 	struct uuid id;
 	char queue_id[STAMP_QUEUE_ID_MAX + 1]; /* "" when it has none */
 };
+
+/* Whether the header may have this name. Returns 0, or -1. */
+int stamp_header_name_check(const char *name, struct reason *reason);
 
 /* Writes the value (without the name). A queue id that is longer or not
  * alphanumeric is left out. */

@@ -62,6 +62,8 @@ a_wrong_value_is_named(void **state)
 		const char *text, *wanted;
 	} rows[] = {{"socket_mode = 999", "socket_mode: "},
 	    {"socket_mode = 07777", "socket_mode: "}, {"header =", "header: "},
+	    {"header = X-Perf:", "header: "}, {"header = X Perf", "header: "},
+	    {"socket_mode = 1660", "socket_mode: "},
 	    {"listen = nowhere", "listen: "},
 	    {"backend = unix:relative", "backend: "},
 	    {"source = a/b", "source: "}};

@@ -59,6 +59,7 @@ names_the_option_that_is_wrong(void **state)
 		"header"},
 	    {"socket_mode = rw\n", "socket_mode"},
 	    {"socket_mode = 0668\n", "socket_mode"},
+	    {"socket_mode = 2660\n", "socket_mode"},
 	    {"trusted_reinjectors = 127.0.0.1/8\n", "trusted_reinjectors"},
 	    {"source = ../x\n", "source"},
 	    {"max_recipients = 0\n", "max_recipients"},
