@@ -86,9 +86,9 @@ int daemon_signal_fd(void);
 enum daemon_request daemon_signal_read(void);
 
 /* What to do for DAEMON_RELOAD: reads the configuration file again. log_level
- * takes effect; each other option that differs is named in a warning, as it
- * needs a restart. With an error in the file nothing changes but the log. The
- * program's settings stay as they are, so that no thread has to mind. */
+ * takes effect, also in the settings; each other option that differs is named
+ * in a warning, as it needs a restart, and stays as it is, so that no other
+ * thread has to mind. With an error in the file nothing changes. */
 void daemon_reload(void);
 
 /* Number of listening sockets handed over by the supervisor (LISTEN_FDS and

@@ -20,8 +20,7 @@ struct line {
 enum line_state {
 	LINE_WHOLE,
 	LINE_PARTIAL, /* no line end yet */
-	LINE_TOO_LONG /* more than `limit` bytes without a line end among them
-		       */
+	LINE_TOO_LONG /* `limit` bytes without a line end among them */
 };
 
 enum line_state line_take(

@@ -36,15 +36,19 @@ check(struct reason *reason)
 }
 
 /* A listening socket that a supervisor made may block. */
-static void
-inherit(int count)
+static int
+inherit(int count, struct reason *reason)
 {
-	for (int i = 0; i < count && i < LISTENERS_MAX; i++) {
+	if (count > LISTENERS_MAX)
+		return reason_set(reason, "%d sockets handed over, at most %d",
+		    count, LISTENERS_MAX);
+	for (int i = 0; i < count; i++) {
 		int fd = INHERITED_FIRST_FD + i;
 
 		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 		listening[listening_count++] = fd;
 	}
+	return 0;
 }
 
 /* Two descriptors a connection, and those that a process has anyway. */
@@ -72,10 +76,8 @@ open_sockets(struct reason *reason)
 	int fd;
 
 	raise_descriptor_limit();
-	if (inherited > 0) {
-		inherit(inherited);
-		return 0;
-	}
+	if (inherited > 0)
+		return inherit(inherited, reason);
 	if (endpoint_parse(settings.listen, &endpoint, reason) == -1)
 		return -1;
 	fd = endpoint_listen(&endpoint, lmtp_socket_mode(&settings), reason);

@@ -200,6 +200,7 @@ server_new(const struct server_settings *settings, const int *fds,
 	struct server *server = calloc(1, sizeof(*server));
 
 	if (server != NULL) {
+		server->spare_fd = -1;
 		server->settings = settings;
 		server->connections.settings = &settings->connection;
 		server->connections.closed = connection_closed;
@@ -229,6 +230,8 @@ server_free(struct server **server)
 	connections_abandon(&(*server)->connections);
 	close_listeners(*server);
 	free((*server)->listeners);
+	if ((*server)->spare_fd >= 0)
+		close((*server)->spare_fd);
 	if ((*server)->signalled != NULL)
 		event_free((*server)->signalled);
 	if ((*server)->drain_timer != NULL)

@@ -20,8 +20,8 @@ struct server_settings {
 };
 
 /* The settings are kept. `fds` are listening sockets, non-blocking, and become
- * the server's. Returns NULL when there is no memory for it; the descriptors
- * are then still open. */
+ * the server's. Returns NULL when there is no memory for it; some of the
+ * descriptors may then be closed. */
 struct server *server_new(const struct server_settings *settings,
     const int *fds, size_t fd_count, struct reason *reason);
 

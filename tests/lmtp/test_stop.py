@@ -2,6 +2,7 @@
 """Stopping, killing, starting again, and a journal without room (must-show 13
 and 10 for the hook alone; I1, I2, I4)."""
 
+import contextlib
 import os
 import signal
 import socket
@@ -235,6 +236,17 @@ class Start(Case):
                 self.assertEqual(hook.stop(), 0)
             with self.assertRaises(ConnectionRefusedError):
                 Client(hook.address)
+
+    def test_more_sockets_than_it_takes(self):
+        """it says so rather than leave some of them unserved"""
+        with Server() as server, contextlib.ExitStack() as sockets:
+            hook = Hook(server.endpoint)
+            self.addCleanup(hook.__exit__, None, None, None)
+            listening = [sockets.enter_context(socket.create_server(
+                ("127.0.0.1", 0))) for _ in range(17)]
+            with self.assertRaises(AssertionError):
+                hook.start(sockets=listening)
+            self.assertIn("17 sockets handed over", hook.log())
 
     def test_reload(self):
         """a reload changes the log level and disturbs nobody"""
