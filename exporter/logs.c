@@ -42,9 +42,15 @@ check_path(void *context, const char *path, struct reason *reason)
 }
 
 int
-logs_check(const char *paths, struct reason *reason)
+logs_check(const struct logs_settings *settings, struct reason *reason)
 {
-	return for_each_path(paths, check_path, NULL, reason);
+	struct log_instances *instances = log_instances_new(
+	    settings->instances, journal_default_instance(), reason);
+
+	if (instances == NULL)
+		return -1;
+	log_instances_free(&instances);
+	return for_each_path(settings->paths, check_path, NULL, reason);
 }
 
 static int

@@ -19,8 +19,9 @@ struct logs_settings {
 	const char *instances; /* see log_instances.h */
 };
 
-/* Whether this build can read them. Returns 0, or -1. */
-int logs_check(const char *paths, struct reason *reason);
+/* Whether this build can read them, and knows whose they are. Returns 0, or -1.
+ */
+int logs_check(const struct logs_settings *settings, struct reason *reason);
 
 /* Both are NULL when no log is read. */
 struct logs {

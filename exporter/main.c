@@ -42,11 +42,15 @@ static struct http_server *http;
 static int
 check(struct reason *reason)
 {
+	const struct queue_lookup_settings queue =
+	    exporter_settings_lookup(&settings);
+	const struct logs_settings logs = exporter_settings_logs(&settings);
 	struct endpoint endpoint;
 
-	if (exporter_settings_endpoint(&settings, &endpoint, reason) != 0)
+	if (exporter_settings_endpoint(&settings, &endpoint, reason) != 0 ||
+	    queue_lookup_check(&queue, reason) != 0)
 		return -1;
-	return logs_check(settings.maillog, reason);
+	return logs_check(&logs, reason);
 }
 
 static int
@@ -81,7 +85,7 @@ start_ingest(struct reason *reason)
 {
 	const struct ingest_settings ingest_settings = {
 	    .journal = settings.journal,
-	    .logs = {settings.maillog, settings.maillog_instances},
+	    .logs = exporter_settings_logs(&settings),
 	    .commit_interval_ns = settings.commit_interval_ns,
 	    .commit_events = settings.commit_events,
 	    .stamp_wait_ns = settings.stamp_wait_ns,

@@ -101,6 +101,15 @@ exporter_settings_endpoint(const struct exporter_settings *settings,
 	    settings->listen);
 }
 
+struct logs_settings
+exporter_settings_logs(const struct exporter_settings *settings)
+{
+	return (struct logs_settings){
+	    .paths = settings->maillog,
+	    .instances = settings->maillog_instances,
+	};
+}
+
 struct queue_lookup_settings
 exporter_settings_lookup(const struct exporter_settings *settings)
 {

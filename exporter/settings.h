@@ -6,6 +6,7 @@
 #include "base/config.h"
 #include "base/daemon.h"
 #include "exporter/join/loss.h"
+#include "exporter/logs.h"
 #include "exporter/queue/queue_lookup.h"
 
 #include <stdbool.h>
@@ -42,6 +43,10 @@ extern const size_t exporter_item_count;
  * insecure_listen says so. Returns 0, or -1. */
 int exporter_settings_endpoint(const struct exporter_settings *settings,
     struct endpoint *endpoint_r, struct reason *reason);
+
+/* What they say of Postfix's logs; strings are the settings'. */
+struct logs_settings exporter_settings_logs(
+    const struct exporter_settings *settings);
 
 /* What they say of looking into the queue; strings are the settings'. */
 struct queue_lookup_settings exporter_settings_lookup(

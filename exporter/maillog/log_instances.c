@@ -88,6 +88,10 @@ add_pair(struct log_instances *instances, struct maillog_view pair,
 		    "too "
 		    "many",
 		    (int)pair.size, pair.at);
+	if (find(instances, name) != NULL)
+		return reason_set(reason,
+		    "maillog_instances: %.*s is named twice", (int)name.size,
+		    name.at);
 	add(instances, name, instance);
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/reason.h"
 #include "exporter/maillog/instance_map.h"
 #include "exporter/queue/queue_list.h"
 
@@ -100,6 +101,51 @@ begin(struct queue_lookup *lookup, const struct queue_lookup_settings *settings,
 	return 0;
 }
 
+/* A relative path would depend on who starts us. */
+static int
+parse_directories(const char *option, const char *text,
+    struct instance_map *map_r, struct reason *reason)
+{
+	if (instance_map_parse(option, text, map_r, reason) != 0)
+		return -1;
+	for (size_t i = 0; i < map_r->count; i++) {
+		const char *path = map_r->entries[i].value;
+
+		if (*path == '/')
+			continue;
+		reason_set(
+		    reason, "%s: \"%s\" is no absolute path", option, path);
+		instance_map_clear(map_r);
+		return -1;
+	}
+	return 0;
+}
+
+static int
+parse_maps(const struct queue_lookup_settings *settings,
+    struct instance_map *directories_r, struct instance_map *configs_r,
+    struct reason *reason)
+{
+	*configs_r = (struct instance_map){.entries = NULL};
+	if (parse_directories("queue_directories", settings->directories,
+		directories_r, reason) != 0)
+		return -1;
+	return parse_directories("config_directories",
+	    settings->config_directories, configs_r, reason);
+}
+
+int
+queue_lookup_check(
+    const struct queue_lookup_settings *settings, struct reason *reason)
+{
+	struct instance_map directories, configs;
+	int result = parse_maps(settings, &directories, &configs, reason);
+
+	instance_map_clear(&directories);
+	instance_map_clear(&configs);
+	return result;
+}
+
 int
 queue_lookup_open(const struct queue_lookup_settings *settings,
     struct queue_lookup **lookup_r, struct reason *reason)
@@ -110,11 +156,8 @@ queue_lookup_open(const struct queue_lookup_settings *settings,
 	*lookup_r = NULL;
 	lookup->helper.fd = -1;
 	lookup->postqueue = memory_string(settings->postqueue);
-	result = instance_map_parse("queue_directories", settings->directories,
-	    &lookup->directories, reason);
-	if (result == 0)
-		result = instance_map_parse("config_directories",
-		    settings->config_directories, &lookup->configs, reason);
+	result = parse_maps(
+	    settings, &lookup->directories, &lookup->configs, reason);
 	if (result == 0)
 		number_instances(lookup);
 	if (result == 0 && lookup->count > 0)

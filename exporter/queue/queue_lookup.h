@@ -26,6 +26,10 @@ struct queue_lookup_settings {
 	int64_t postqueue_pause_ns;
 };
 
+/* Whether the lists of instances and directories are such. Returns 0, or -1. */
+int queue_lookup_check(
+    const struct queue_lookup_settings *settings, struct reason *reason);
+
 /* To be called with the rights that the program was started with. Copies the
  * settings. *lookup_r is NULL when they name no instance. Returns 0, or -1. */
 int queue_lookup_open(const struct queue_lookup_settings *settings,
