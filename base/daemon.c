@@ -115,11 +115,9 @@ call(int (*step)(struct reason *), struct reason *reason)
 static int
 become_user(const struct daemon_settings *settings, struct reason *reason)
 {
-	if (settings->user[0] != '\0')
-		return user_become(settings->user, reason);
-	if (geteuid() == 0)
+	if (settings->user[0] == '\0' && geteuid() == 0)
 		log_warn("user=root reason=the option user is empty");
-	return 0;
+	return user_become(settings->user, reason);
 }
 
 /* Everything up to readiness. What open() needs root for is done once the user

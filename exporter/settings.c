@@ -48,9 +48,10 @@ const struct config_item exporter_items[] = {
     {"queue_directories", CONFIG_STRING, MEMBER(queue_directories), "", 0, 0,
 	NULL,
 	"Postfix's queue_directory, to look for messages that nothing is "
-	"heard of; of several instances INSTANCE=DIRECTORY, .... Needs the "
-	"exporter to be started by root, which a helper process makes use of. "
-	"Empty: none."},
+	"heard of; of several instances INSTANCE=DIRECTORY, .... A helper "
+	"process does this, which the exporter can start when it is started "
+	"by root or, as the packaged unit does, with CAP_SETUID and "
+	"CAP_SETGID. Empty: none."},
     {"queue_user", CONFIG_STRING, MEMBER(queue_user), "postfix", 0, 0, NULL,
 	"Postfix's mail_owner, which that helper becomes."},
     {"hash_queue_names", CONFIG_STRING, MEMBER(hash_queue_names),

@@ -171,7 +171,7 @@ queue_helper_is_possible(const char *user)
 {
 	const struct passwd *entry;
 
-	if (geteuid() == 0)
+	if (user_may_change())
 		return true;
 	entry = getpwnam(user);
 	return entry != NULL && entry->pw_uid == geteuid();

@@ -3,10 +3,10 @@
  * queue_helper: a small process that may look into Postfix's queue.
  *
  * Queue directories are closed to everybody but Postfix. The helper is forked
- * while we are still root, becomes Postfix's user, gives up everything else and
- * then answers one kind of question: where is this queue id? So the process
- * that speaks HTTP has no right to the mail. It ends with its parent and is
- * never started again.
+ * while we still may become another user, becomes Postfix's, gives up
+ * everything else and then answers one kind of question: where is this queue
+ * id? So the process that speaks HTTP has no right to the mail. It ends with
+ * its parent and is never started again.
  */
 #ifndef EXPORTER_QUEUE_QUEUE_HELPER_H
 #define EXPORTER_QUEUE_QUEUE_HELPER_H
@@ -39,7 +39,7 @@ struct queue_helper {
 	pid_t pid;
 };
 
-/* Whether we may start one: as root, or as that user. */
+/* Whether we may start one: when we may become that user, or are it. */
 bool queue_helper_is_possible(const char *user);
 
 /* Forks it and waits until it is ready: that it can see every directory. To be

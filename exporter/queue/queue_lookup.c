@@ -95,8 +95,9 @@ begin(struct queue_lookup *lookup, const struct queue_lookup_settings *settings,
 		return 0;
 	if (queue_helper_is_possible(settings->user))
 		return start_helper(lookup, settings, reason);
-	log_warn("option=queue_directories reason=\"not started as root, so "
-		 "that the queue can only be looked at by %s\"",
+	log_warn("option=queue_directories reason=\"started neither by root "
+		 "nor with CAP_SETUID and CAP_SETGID, so that the queue can "
+		 "only be looked at by %s\"",
 	    lookup->postqueue);
 	return 0;
 }

@@ -164,6 +164,19 @@ class Install(unittest.TestCase):
                 if "postlag" in line]
         self.assertEqual(ours, [])
 
+    @unittest.skipUnless(shutil.which("systemd-analyze"), "no systemd-analyze")
+    def test_the_units_are_hardened(self):
+        """systemd-analyze security has nothing against them but what they
+        need"""
+        for path in self.units():
+            if not path.endswith(".service"):
+                continue
+            done = subprocess.run(
+                ["systemd-analyze", "security", "--offline=yes",
+                 "--threshold=25", path], capture_output=True, text=True,
+                env={**os.environ, "SYSTEMD_PAGER": ""}, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
     def make_users(self, root):
         """What systemd-sysusers makes of ours, in a root of its own that has
         a Postfix already."""
