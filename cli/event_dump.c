@@ -181,6 +181,12 @@ add_heartbeat(json_t *object, const struct heartbeat_event *from)
 	json_object_set_new(object, "increases", increases);
 }
 
+static void
+add_operation(json_t *object, const struct operation_event *from)
+{
+	OPERATION_EVENT_FIELDS(X, ENUM)
+}
+
 #undef X
 #undef ENUM
 
@@ -203,6 +209,10 @@ event_json(const struct journal_record *record)
 	case EVENT_HEARTBEAT:
 		add_TEXT(object, "type", "heartbeat");
 		add_heartbeat(object, &record->event.heartbeat);
+		break;
+	case EVENT_OPERATION:
+		add_TEXT(object, "type", "operation");
+		add_operation(object, &record->event.operation);
 		break;
 	case EVENT_NONE:
 		break;

@@ -73,3 +73,14 @@ delivery_ending_name(enum delivery_ending ending)
 
 	return name_of(names, DELIVERY_ENDINGS, ending);
 }
+
+const char *
+operation_kind_name(enum operation_kind kind)
+{
+	static const char *const names[OPERATION_KINDS] = {
+	    [OPERATION_NONE] = "none",
+	    [OPERATION_ACKNOWLEDGE] = "acknowledge",
+	};
+
+	return name_of(names, OPERATION_KINDS, kind);
+}

@@ -14,10 +14,7 @@
 
 #include "base/clock.h"
 #include "base/uuid.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "proto/operation_event.h"
 
 /* How far an SMTP transaction came. */
 enum message_phase {
@@ -185,7 +182,13 @@ struct heartbeat_event {
 	uint64_t *increases;
 };
 
-enum event_type { EVENT_NONE, EVENT_MESSAGE, EVENT_DELIVERY, EVENT_HEARTBEAT };
+enum event_type {
+	EVENT_NONE,
+	EVENT_MESSAGE,
+	EVENT_DELIVERY,
+	EVENT_HEARTBEAT,
+	EVENT_OPERATION
+};
 
 struct event {
 	enum event_type type;
@@ -193,6 +196,7 @@ struct event {
 		struct message_event message;
 		struct delivery_event delivery;
 		struct heartbeat_event heartbeat;
+		struct operation_event operation;
 	};
 };
 

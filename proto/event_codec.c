@@ -80,6 +80,14 @@ static const struct wire_field reply_fields[] = {
 static const struct wire_field heartbeat_fields[] = {
 	HEARTBEAT_EVENT_FIELDS(X, ENUM) {0}};
 #undef X
+
+#define X(kind, member) FIELD(operation_event, Operation, kind, member, 0)
+#define ENUM(member, count, name)                                              \
+	FIELD(operation_event, Operation, ENUM, member, count)
+static const struct wire_field operation_fields[] = {
+	OPERATION_EVENT_FIELDS(X, ENUM) {0}};
+#undef X
+#undef ENUM
 /* clang-format on */
 
 static const struct wire_shape stamp_shape, reply_shape;
@@ -100,6 +108,7 @@ SHAPE(delivery, delivery_event);
 SHAPE(delivery_recipient, delivery_recipient);
 SHAPE(reply, delivery_reply);
 SHAPE(heartbeat, heartbeat_event);
+SHAPE(operation, operation_event);
 static const struct wire_shape count_shape = {
     .descriptor = &postlag__count__descriptor};
 
@@ -171,6 +180,7 @@ event_encode(
 	Postlag__Message message;
 	Postlag__Delivery delivery;
 	Postlag__Heartbeat heartbeat;
+	Postlag__Operation operation;
 
 	postlag__event__init(&wire);
 	switch (event->type) {
@@ -188,6 +198,12 @@ event_encode(
 		write_heartbeat(&event->heartbeat, &heartbeat, scratch);
 		wire.kind_case = POSTLAG__EVENT__KIND_HEARTBEAT;
 		wire.heartbeat = &heartbeat;
+		break;
+	case EVENT_OPERATION:
+		wire_struct_write(
+		    &operation_shape, &event->operation, &operation, scratch);
+		wire.kind_case = POSTLAG__EVENT__KIND_OPERATION;
+		wire.operation = &operation;
 		break;
 	case EVENT_NONE:
 		break;
@@ -259,6 +275,11 @@ read_event(
 	case POSTLAG__EVENT__KIND_HEARTBEAT:
 		event_r->type = EVENT_HEARTBEAT;
 		read_heartbeat(wire->heartbeat, arena, &event_r->heartbeat);
+		break;
+	case POSTLAG__EVENT__KIND_OPERATION:
+		event_r->type = EVENT_OPERATION;
+		wire_struct_read(
+		    &operation_shape, wire->operation, &event_r->operation);
 		break;
 	default:
 		break;

@@ -99,6 +99,13 @@
 #define HEARTBEAT_EVENT_FIELDS(X, ENUM)                                        \
 	X(STAMP, at)                                                           \
 	X(BOOL, start)
+
+#define OPERATION_EVENT_FIELDS(X, ENUM)                                        \
+	ENUM(kind, OPERATION_KINDS, operation_kind_name)                       \
+	X(STAMP, at)                                                           \
+	X(UUID, message)                                                       \
+	X(TEXT, who)                                                           \
+	X(TEXT, comment)
 /* clang-format on */
 
 #endif

@@ -16,7 +16,8 @@
 
 #define DIRECTORY_MODE 02770
 #define LOCK_NAME "lock"
-#define LOCK_MODE 0640
+/* To lock takes the right to write: the directory's group may both. */
+#define LOCK_MODE 0660
 
 int
 journal_directory_make(

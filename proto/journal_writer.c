@@ -185,8 +185,9 @@ take_sync_work(struct journal_writer *writer, struct sync_work *work_r)
 	pthread_mutex_unlock(&writer->mutex);
 }
 
-/* Returns when the first `records` records are on the disk. */
-static void
+/* Returns when the first `records` records are on the disk: 0, or -1 when that
+ * failed now, which is logged. */
+static int
 sync_records(struct journal_writer *writer, uint64_t records)
 {
 	struct sync_work work;
@@ -208,6 +209,18 @@ sync_records(struct journal_writer *writer, uint64_t records)
 	writer->synced_records = work.records;
 out:
 	pthread_mutex_unlock(&writer->sync_mutex);
+	return failed ? -1 : 0;
+}
+
+int
+journal_writer_sync(struct journal_writer *writer)
+{
+	uint64_t records;
+
+	pthread_mutex_lock(&writer->mutex);
+	records = writer->output.records;
+	pthread_mutex_unlock(&writer->mutex);
+	return sync_records(writer, records);
 }
 
 int

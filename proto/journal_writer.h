@@ -47,6 +47,10 @@ enum journal_share {
 int journal_writer_append(struct journal_writer *writer,
     const struct event *event, enum journal_share share);
 
+/* Returns 0 when everything that was appended is on the disk, or -1 when the
+ * disk refused, which is logged. */
+int journal_writer_sync(struct journal_writer *writer);
+
 /* Writes a last heartbeat, syncs, ends the thread, frees; sets *writer to NULL.
  * NULL-safe. Appends by other threads must have ended. An abandoned one is left
  * as it is. */

@@ -141,6 +141,8 @@ apply(struct join *join, const struct join_input *input, struct reason *reason)
 		break;
 	case EVENT_HEARTBEAT:
 		return join_heartbeat(join, input, reason);
+	case EVENT_OPERATION:
+		break;
 	case EVENT_NONE:
 		break;
 	}

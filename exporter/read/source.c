@@ -75,6 +75,8 @@ event_stamp(const struct event *event)
 			   : event->delivery.mail_at;
 	case EVENT_HEARTBEAT:
 		return event->heartbeat.at;
+	case EVENT_OPERATION:
+		return event->operation.at;
 	case EVENT_NONE:
 		break;
 	}

@@ -48,9 +48,10 @@ class JournalCommand(unittest.TestCase):
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         lines = result.stdout.splitlines()
         self.assertEqual([line.split()[0] for line in lines],
-                         ["heartbeat", "message", "delivery", "heartbeat"])
+                         ["heartbeat", "message", "delivery", "operation",
+                          "heartbeat"])
         self.assertIn(" start=yes ", lines[0])
-        self.assertIn(" increases.events_appended=2 ", lines[3])
+        self.assertIn(" increases.events_appended=3 ", lines[4])
         for part in ('queue_id=4Kt8Fh2vZlz9', 'ending=accepted',
                      'phase=eom', 'sender=""', f'mail_at={TIME}',
                      'helo="\ufffd\\x1b[31m café \\x9b"',
@@ -62,13 +63,17 @@ class JournalCommand(unittest.TestCase):
         for part in ('ending=completed', 'recipients[0].final.code=250',
                      'recipients[0].final.text=Saved', 'source=milter'):
             self.assertIn(f" {part} ", lines[2])
+        for part in ('kind=acknowledge', f'at={TIME}', 'who=root',
+                     'message=01020304-0506-7708-8900-000000000000',
+                     'comment="restored\\nto mx2"'):
+            self.assertIn(f" {part} ", lines[3])
 
     def test_json(self):
         """dump --json prints an object an event, with both clocks"""
         path = self.write("milter")
         result = postlag("dump", "--json", path)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
-        _, message, delivery, last = map(json.loads,
+        _, message, delivery, operation, last = map(json.loads,
                                          result.stdout.splitlines())
         self.assertEqual(message["type"], "message")
         self.assertEqual(message["mail_at"], {
@@ -84,7 +89,9 @@ class JournalCommand(unittest.TestCase):
         self.assertEqual(delivery["recipients"][0]["envelope"]["enhanced"],
                          "2.1.5")
         self.assertEqual(message["segment"], os.path.basename(path))
-        self.assertEqual(last["increases"]["events_appended"], 2)
+        self.assertEqual(operation["type"], "operation")
+        self.assertEqual(operation["comment"], "restored\nto mx2")
+        self.assertEqual(last["increases"]["events_appended"], 3)
 
     def test_directories(self):
         """a source's directory and that of all sources are read"""
@@ -95,12 +102,12 @@ class JournalCommand(unittest.TestCase):
         every = postlag("dump", self.directory)
         files = postlag("dump", *sorted(self.segments("lmtp")),
                         *sorted(self.segments("milter")))
-        self.assertEqual(one.stdout.count("\n"), 8)
-        self.assertEqual(every.stdout.count("\n"), 12)
+        self.assertEqual(one.stdout.count("\n"), 10)
+        self.assertEqual(every.stdout.count("\n"), 15)
         self.assertEqual(every.stdout, files.stdout)
         verified = postlag("verify", self.directory)
         self.assertEqual(verified.returncode, 0)
-        self.assertIn("total: files=3 records=12 damaged_records=0 ",
+        self.assertIn("total: files=3 records=15 damaged_records=0 ",
                       verified.stdout)
 
     def test_damage(self):
@@ -120,14 +127,14 @@ class JournalCommand(unittest.TestCase):
         lines = dict(line.split(": ", 1)
                      for line in result.stdout.splitlines())
         self.assertRegex(lines[damaged],
-                         r"records=3 damaged_records=1 damaged_bytes=\d+ "
+                         r"records=4 damaged_records=1 damaged_bytes=\d+ "
                          r"torn=0 damaged_headers=1 unreadable=0")
         self.assertRegex(lines[torn],
-                         r"records=3 damaged_records=0 damaged_bytes=\d+ "
+                         r"records=4 damaged_records=0 damaged_bytes=\d+ "
                          r"torn=1 damaged_headers=0 unreadable=0")
-        self.assertIn("records=4 damaged_records=0 damaged_bytes=0 ",
+        self.assertIn("records=5 damaged_records=0 damaged_bytes=0 ",
                       lines[sound])
-        self.assertIn("files=3 records=10 ", lines["total"])
+        self.assertIn("files=3 records=13 ", lines["total"])
         self.assertEqual(postlag("dump", damaged).returncode, 1)
         self.assertEqual(postlag("verify", sound).returncode, 0)
 

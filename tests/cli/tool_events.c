@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tool_events DIRECTORY SOURCE [hold]: writes a journal of one message, one
- * delivery and the writer's heartbeats, with everything in them. With "hold" it
- * prints "ready" and lives on until its input ends.
+ * delivery, one operation and the writer's heartbeats, with everything in them.
+ * With "hold" it prints "ready" and lives on until its input ends.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +61,22 @@ append_delivery(struct journal_writer *writer)
 		exit(1);
 }
 
+static void
+append_operation(struct journal_writer *writer)
+{
+	struct event event = {EVENT_OPERATION,
+	    .operation = {
+		.kind = OPERATION_ACKNOWLEDGE,
+		.at = {WALL_NS, 8},
+		.message.bytes = {1, 2, 3, 4, 5, 6, 0x77, 8, 0x89},
+		.who = "root",
+		.comment = "restored\nto mx2",
+	    }};
+
+	if (journal_writer_append(writer, &event, JOURNAL_SHARE_ALL) != 1)
+		exit(1);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -84,6 +100,7 @@ main(int argc, char **argv)
 	}
 	append_message(writer);
 	append_delivery(writer);
+	append_operation(writer);
 	if (argc > 3 && strcmp(argv[3], "hold") == 0) {
 		puts("ready");
 		fflush(stdout);

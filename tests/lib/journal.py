@@ -29,6 +29,8 @@ DELIVERY_PHASES = ["none", "connect", "lhlo", "mail", "rcpt", "data",
 DELIVERY_ENDINGS = ["none", "completed", "reset", "client_lost",
                     "backend_lost", "timed_out", "stopped"]
 
+OPERATIONS = ["none", "acknowledge"]
+
 SCALARS = {"uint32", "uint64", "bool", "sfixed64", "fixed64", "bytes",
            "string"}
 IDENTIFIERS = {"id", "previous", "stamp_id"}
@@ -127,6 +129,9 @@ def _decode(message, data):
     elif message == "Delivery":
         result["phase"] = DELIVERY_PHASES[result["phase"]]
         result["ending"] = DELIVERY_ENDINGS[result["ending"]]
+    elif message == "Operation":
+        result["kind"] = OPERATIONS[result["kind"]]
+        result["message"] = str(uuid.UUID(bytes=result["message"]))
     return result
 
 

@@ -60,6 +60,7 @@ every_enumerator_has_a_word_of_its_own(void **state)
 	    {MESSAGE_ENDINGS, (const char *(*)(unsigned))message_ending_name},
 	    {DELIVERY_PHASES, (const char *(*)(unsigned))delivery_phase_name},
 	    {DELIVERY_ENDINGS, (const char *(*)(unsigned))delivery_ending_name},
+	    {OPERATION_KINDS, (const char *(*)(unsigned))operation_kind_name},
 	    {PRODUCER_COUNTERS,
 		(const char *(*)(unsigned))producer_counter_name},
 	};

@@ -329,6 +329,30 @@ a_heartbeat_comes_back_with_and_without_increases(void **state)
 }
 
 static void
+an_operation_comes_back_full_and_empty(void **state)
+{
+	struct event event = {.type = EVENT_OPERATION};
+	struct operation_event *operation = &event.operation;
+	const struct event *got = round_trip(*state, &event);
+
+	assert_int_equal(got->type, EVENT_OPERATION);
+	assert_int_equal(got->operation.kind, OPERATION_NONE);
+	assert_false(uuid_is_set(&got->operation.message));
+	assert_null(got->operation.who);
+	operation->kind = OPERATION_ACKNOWLEDGE;
+	operation->at = (struct stamp){INT64_MAX, -1};
+	operation->message = (struct uuid){{1, 2, 3}};
+	operation->who = "root";
+	operation->comment = EIGHT_BIT;
+	got = round_trip(*state, &event);
+	assert_int_equal(got->operation.kind, OPERATION_ACKNOWLEDGE);
+	assert_stamp(got->operation.at, operation->at);
+	assert_true(uuid_equal(&got->operation.message, &operation->message));
+	assert_text(got->operation.who, "root");
+	assert_text(got->operation.comment, EIGHT_BIT);
+}
+
+static void
 a_segment_header_comes_back(void **state)
 {
 	struct codec *codec = *state;
@@ -453,6 +477,7 @@ main(void)
 	    CODEC_TEST(a_full_delivery_comes_back),
 	    CODEC_TEST(an_empty_delivery_comes_back),
 	    CODEC_TEST(a_heartbeat_comes_back_with_and_without_increases),
+	    CODEC_TEST(an_operation_comes_back_full_and_empty),
 	    CODEC_TEST(a_segment_header_comes_back),
 	    CODEC_TEST(what_a_newer_version_writes_is_passed_over),
 	    CODEC_TEST(what_cannot_be_an_id_or_a_text_is_made_harmless),

@@ -14,7 +14,9 @@ FIELDS = {
         "uint32 format 1, string source 2, string instance 3, "
         "bytes boot_id 4, Stamp start 5, fixed64 checksum_seed 6, "
         "string program 7",
-    "Event": "Message message 1, Delivery delivery 2, Heartbeat heartbeat 3",
+    "Event":
+        "Message message 1, Delivery delivery 2, Heartbeat heartbeat 3, "
+        "Operation operation 4",
     "Message":
         "bytes id 1, bytes previous 2, uint32 ending 3, uint32 phase 4, "
         "string queue_id 5, bytes message_id 6, bytes run 7, bytes sender 8, "
@@ -44,6 +46,9 @@ FIELDS = {
         "uint32 position 5",
     "Reply": "uint32 code 1, string enhanced 2, bytes text 3, Stamp at 4",
     "Heartbeat": "Stamp at 1, bool start 2, repeated Count counts 3",
+    "Operation":
+        "uint32 kind 1, Stamp at 2, bytes message 3, bytes who 4, "
+        "bytes comment 5",
     "Count": "uint32 counter 1, uint64 increase 2",
 }
 

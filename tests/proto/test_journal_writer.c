@@ -113,7 +113,7 @@ files_are_for_the_group_to_read_whatever_the_umask(void **state)
 	static const struct {
 		const char *name;
 		mode_t mode;
-	} rows[] = {{".", 02770}, {"lock", 0640}, {NULL, 0640}};
+	} rows[] = {{".", 02770}, {"lock", 0660}, {NULL, 0640}};
 	struct fixture *fixture = *state;
 	mode_t before = umask(0777);
 	struct stat status;
