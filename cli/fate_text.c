@@ -35,7 +35,9 @@ static const char *const reasons[FATE_REASONS] = {
     [FATE_REASON_CORRUPT] = "its queue file is in the corrupt queue",
     [FATE_REASON_REFUSED] = "refused after the milter had let it pass",
     [FATE_REASON_NEVER_QUEUED] = "no sign of a queue file",
-    [FATE_REASON_ACKNOWLEDGED] = "as an operator told",
+    [FATE_REASON_ACKNOWLEDGED] = "it was lost, as an operator acknowledged",
+    [FATE_REASON_ACKNOWLEDGED_UNKNOWN] =
+	"it was unknown, as an operator acknowledged",
 };
 
 void

@@ -138,7 +138,7 @@ message_lines(struct text_page *page, const struct list *list,
 		const struct timeline_recipient *recipient =
 		    &timeline->recipients[i];
 
-		if (!open_kind_has(list->kind, recipient->record->state))
+		if (!open_kind_has(list->kind, recipient->record))
 			continue;
 		if (shown++ < RECIPIENTS_SHOWN)
 			recipient_lines(page, list, timeline, recipient);
@@ -183,7 +183,7 @@ list_json(const struct list *list, struct arena *arena, struct buffer *out)
 	buffer_append_string(out, text);
 	buffer_append_string(out, "\"total_recipients\": {");
 	for (int i = 0; i < RECIPIENT_STATES; i++) {
-		if (!open_kind_has(list->kind, i))
+		if (!open_kind_may_be(list->kind, i))
 			continue;
 		snprintf(text, sizeof(text), "%s\"%s\": %" PRIu64, between,
 		    recipient_state_name(i), answer->recipients[i]);

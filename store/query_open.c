@@ -26,29 +26,79 @@ static const struct {
     [OPEN_QUEUED] = {SQL_OPEN_COUNTS, SQL_OPEN_MESSAGES, SQL_OPEN_OLDEST, true},
     [OPEN_MISSING] = {SQL_MISSING_COUNTS, SQL_MISSING_MESSAGES,
 	SQL_MISSING_NEWEST, false},
+    [OPEN_EVER_MISSING] = {SQL_EVER_MISSING_COUNTS, SQL_EVER_MISSING_MESSAGES,
+	SQL_EVER_MISSING_NEWEST, false},
 };
+
+#define NS_PER_US 1000
 
 struct listing {
 	const struct open_question *question;
 	struct arena *arena;
 	struct open_answer *answer;
+	/* Recipients' keys in the file at hand. */
+	int64_t first_key, end_key;
 };
 
 bool
-open_kind_has(enum open_kind kind, enum recipient_state state)
+open_kind_may_be(enum open_kind kind, enum recipient_state state)
 {
-	if (kind == OPEN_MISSING)
-		return state == RECIPIENT_LOST || state == RECIPIENT_UNKNOWN;
-	return state == RECIPIENT_IN_FLIGHT || state == RECIPIENT_DEFERRED ||
-	       state == RECIPIENT_HELD;
+	if (kind == OPEN_QUEUED)
+		return state == RECIPIENT_IN_FLIGHT ||
+		       state == RECIPIENT_DEFERRED || state == RECIPIENT_HELD;
+	return state == RECIPIENT_LOST || state == RECIPIENT_UNKNOWN ||
+	       (kind == OPEN_EVER_MISSING && state == RECIPIENT_DELETED);
+}
+
+bool
+open_kind_has(enum open_kind kind, const struct recipient_record *recipient)
+{
+	return open_kind_may_be(kind, recipient->state) &&
+	       (recipient->state != RECIPIENT_DELETED ||
+		   recipient->reason == FATE_REASON_ACKNOWLEDGED ||
+		   recipient->reason == FATE_REASON_ACKNOWLEDGED_UNKNOWN);
+}
+
+/* Rows lie in the order of time, except in odd.db. */
+static int64_t
+key_at(int64_t day, int64_t wall_ns)
+{
+	int64_t since_ns = wall_ns - day * CLOCK_NS_PER_DAY;
+
+	return since_ns > 0 ? day_recipient_key(since_ns / NS_PER_US, 0) : 0;
+}
+
+static void
+choose_keys(struct listing *listing, int64_t day)
+{
+	const struct open_question *question = listing->question;
+
+	listing->first_key = 0;
+	listing->end_key = INT64_MAX;
+	if (day == LAYOUT_ODD)
+		return;
+	if (question->from_wall_ns != 0)
+		listing->first_key = key_at(day, question->from_wall_ns);
+	if (question->before_wall_ns != 0)
+		listing->end_key = key_at(day, question->before_wall_ns);
+}
+
+static struct statement *
+ask(struct listing *listing, struct day_tables *tables, enum day_sql sql)
+{
+	struct statement *rows = database_statement(tables->database, sql);
+
+	bind_integer(rows, listing->first_key);
+	bind_integer(rows, listing->end_key);
+	return rows;
 }
 
 static void
 count(struct listing *listing, struct day_tables *tables)
 {
 	struct open_answer *answer = listing->answer;
-	struct statement *rows = database_statement(
-	    tables->database, kinds[listing->question->kind].counts);
+	struct statement *rows =
+	    ask(listing, tables, kinds[listing->question->kind].counts);
 
 	while (statement_step(rows) == 1) {
 		int64_t state = column_integer(rows, 0);
@@ -58,8 +108,7 @@ count(struct listing *listing, struct day_tables *tables)
 			    (uint64_t)column_integer(rows, 1);
 	}
 	statement_end(rows);
-	rows = database_statement(
-	    tables->database, kinds[listing->question->kind].messages);
+	rows = ask(listing, tables, kinds[listing->question->kind].messages);
 	if (statement_step(rows) == 1)
 		answer->messages += (uint64_t)column_integer(rows, 0);
 	statement_end(rows);
@@ -70,8 +119,8 @@ static int64_t *
 first_rows(struct listing *listing, struct day_tables *tables, size_t limit,
     size_t *count_r)
 {
-	struct statement *rows = database_statement(
-	    tables->database, kinds[listing->question->kind].first);
+	struct statement *rows =
+	    ask(listing, tables, kinds[listing->question->kind].first);
 	int64_t *found = NULL, *row;
 
 	*count_r = 0;
@@ -116,6 +165,7 @@ list_day(struct store_reader *reader, struct listing *listing, int64_t day)
 	int opened = reader_file(reader->pool, day, &tables, &reason);
 	bool failed = opened < 0;
 
+	choose_keys(listing, day);
 	if (day != LAYOUT_ODD)
 		limit = limit > answer->count ? limit - answer->count : 0;
 	if (opened == 1) {
@@ -170,7 +220,8 @@ store_open_messages(struct store_reader *reader,
     const struct open_question *question, struct arena *arena,
     struct open_answer *answer_r, struct reason *reason)
 {
-	struct listing listing = {question, arena, answer_r};
+	struct listing listing = {
+	    .question = question, .arena = arena, .answer = answer_r};
 	int64_t *days;
 	long day_count = layout_list(reader->directory, &days, reason);
 

@@ -20,8 +20,9 @@ struct arena;
 struct store_reader;
 
 enum open_kind {
-	OPEN_QUEUED, /* in flight, deferred or held; the oldest first */
-	OPEN_MISSING /* lost or unknown; the newest first */
+	OPEN_QUEUED,      /* in flight, deferred or held; the oldest first */
+	OPEN_MISSING,     /* lost or unknown; the newest first */
+	OPEN_EVER_MISSING /* and those that an operator has acknowledged */
 };
 
 struct open_question {
@@ -29,6 +30,9 @@ struct open_question {
 	/* Days that ended before are left out: a queue keeps nothing that old,
 	 * so what is open there was never seen to end. 0: none. */
 	int64_t since_wall_ns;
+	/* Messages that began earlier, or not earlier than that, are left out;
+	 * 0: none. What a wrong clock made (odd.db) never is. */
+	int64_t from_wall_ns, before_wall_ns;
 	size_t limit; /* of messages that are read */
 };
 
@@ -43,8 +47,10 @@ struct open_answer {
 	struct reason reason;
 };
 
-/* Whether a recipient in this state is of the kind. */
-bool open_kind_has(enum open_kind kind, enum recipient_state state);
+/* Whether a recipient is of the kind, which a given state may be. */
+bool open_kind_has(
+    enum open_kind kind, const struct recipient_record *recipient);
+bool open_kind_may_be(enum open_kind kind, enum recipient_state state);
 
 /* The array and all it points to lives in `arena`. Returns 0, or -1 with a
  * reason (no directory, arena's limit). */

@@ -33,6 +33,7 @@ static const char *const fate_reasons[FATE_REASONS] = {
     [FATE_REASON_REFUSED] = "refused",
     [FATE_REASON_NEVER_QUEUED] = "never_queued",
     [FATE_REASON_ACKNOWLEDGED] = "acknowledged",
+    [FATE_REASON_ACKNOWLEDGED_UNKNOWN] = "acknowledged_unknown",
 };
 
 static const char *const leg_states[LEG_STATES] = {

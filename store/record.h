@@ -48,7 +48,10 @@ enum fate_reason {
 	FATE_REASON_CORRUPT,      /* LOST: in the corrupt queue */
 	FATE_REASON_REFUSED,      /* GHOST: refused after our end of message */
 	FATE_REASON_NEVER_QUEUED, /* GHOST: no sign of a queue file */
-	FATE_REASON_ACKNOWLEDGED, /* DELETED: as an operator told us */
+	/* DELETED: it was lost, and an operator acknowledged that. */
+	FATE_REASON_ACKNOWLEDGED,
+	/* DELETED: it was unknown, and an operator acknowledged that. */
+	FATE_REASON_ACKNOWLEDGED_UNKNOWN,
 	FATE_REASONS
 };
 
@@ -106,6 +109,14 @@ struct attempt_record {
 	const char *text;   /* between the parentheses */
 };
 
+/* What an operator said of a message. */
+struct operation_record {
+	enum operation_kind kind;
+	int64_t wall_ns;
+	const char *who;
+	const char *comment; /* NULL: none */
+};
+
 /*
  * `event.recipients` is not filled: `recipients` has them, with their states. A
  * mail that was delivered without a known message (unstamped, foreign) is a
@@ -126,6 +137,8 @@ struct message_record {
 	/* Further queue ids it had: postsuper -r, content filters. */
 	const char **queue_ids;
 	size_t queue_id_count;
+	struct operation_record *operations; /* in the order of time */
+	size_t operation_count;
 };
 
 /* When it began: MAIL FROM, what the id says where that is not known, or the

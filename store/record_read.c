@@ -13,6 +13,7 @@
 #include "store/day_tables.h"
 #include "store/leg_row.h"
 #include "store/message_row.h"
+#include "store/operation_row.h"
 #include "store/packed.h"
 #include "store/queue_id_row.h"
 #include "store/recipient_row.h"
@@ -234,7 +235,9 @@ record_read(struct day_tables *tables, int64_t row, struct arena *arena,
 	    copy_legs(record_r, &parts, arena) != 0 ||
 	    copy_recipients(record_r, &parts, arena) != 0 ||
 	    read_attempts(tables, row, arena, record_r) != 0 ||
-	    read_queue_ids(tables, row, arena, record_r) != 0)
+	    read_queue_ids(tables, row, arena, record_r) != 0 ||
+	    operation_rows_read(tables, row, arena, &record_r->operations,
+		&record_r->operation_count) != 0)
 		return -1;
 	/* As exact as all others, or what lies within one microsecond would
 	 * seem to go backwards. */

@@ -48,6 +48,14 @@
 	"STRICT, WITHOUT ROWID;"					      \
     "CREATE INDEX queue_id_hash ON queue_id(hash);"
 
+/* What version 3 added: what operators said of messages. time: wall clock in
+ * nanoseconds. */
+#define OPERATION_TABLE							      \
+    "CREATE TABLE operation("						      \
+	"message INTEGER NOT NULL, time INTEGER NOT NULL,"		      \
+	"kind INTEGER NOT NULL, who ANY, comment ANY,"			      \
+	"PRIMARY KEY(message, time)) STRICT, WITHOUT ROWID;"
+
 static const char day_tables[] =
     DICTIONARY("domain")
     DICTIONARY("host")
@@ -84,6 +92,7 @@ static const char day_tables[] =
 	"packed BLOB NOT NULL, evidence INTEGER NOT NULL DEFAULT 2) STRICT;"
     OPEN_INDEX
     LOG_TABLES
+    OPERATION_TABLE
 
     /* message: how many rows before the leg's own. queue_hash and
      * message_id_hash only where the message's do not find it. */
@@ -121,7 +130,7 @@ static const char day_tables[] =
 /* Evidence and states as numbers of exporter/join/fate.h and store/record.h,
  * derived as far as version 1 knew: named and refused recipients, the hook's
  * replies; accepted messages, those that the hook saw. */
-static const char day_upgrade[] =
+static const char day_to_version2[] =
     "DROP INDEX recipient_in_flight;"
     OPEN_INDEX
     LOG_TABLES
@@ -149,7 +158,14 @@ static const char control_tables[] =
 	"offset INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
     NOTE_TABLE;
 
-static const char control_upgrade[] = NOTE_TABLE;
+/* What turns the version before into this one; NULL: nothing needs to. */
+static const char *const day_upgrades[SCHEMA_VERSION + 1] = {
+    [2] = day_to_version2,
+    [3] = OPERATION_TABLE,
+};
+static const char *const control_upgrades[SCHEMA_VERSION + 1] = {
+    [2] = NOTE_TABLE,
+};
 /* clang-format on */
 
 #define FIND_TEXT(table) "SELECT id FROM " table " WHERE hash = ? AND text = ?"
@@ -165,7 +181,9 @@ static const char control_upgrade[] = NOTE_TABLE;
 	" client, sender, packed, log"
 /* For lists: recipients by state, then messages, whose rows are keys shifted.
  */
-#define OF_RECIPIENTS(states) " FROM recipient WHERE state IN (" states ")"
+#define OF_RECIPIENTS(states)                                                  \
+	" FROM recipient WHERE state IN (" states ")"                          \
+	" AND key >= ?1 AND key < ?2"
 #define COUNT_STATES(states)                                                   \
 	"SELECT state, count(*)" OF_RECIPIENTS(states) " GROUP BY state"
 #define COUNT_MESSAGES(states)                                                 \
@@ -174,6 +192,16 @@ static const char control_upgrade[] = NOTE_TABLE;
 	"SELECT DISTINCT key >> 20" OF_RECIPIENTS(states) " ORDER BY 1"
 #define OPEN "0, 5, 6"
 #define MISSING "13, 14"
+/* Those that are deleted (11) because an operator said so, by the reason that
+ * recipient_row.c puts above the evidence. */
+#define OF_ACKNOWLEDGED                                                        \
+	" FROM (SELECT DISTINCT message FROM operation) JOIN recipient"        \
+	" ON key BETWEEN message << 20 AND (message << 20) + 1048575"          \
+	" WHERE state = 11 AND (evidence - 2) >> 24 IN (8, 9)"                 \
+	" AND key >= ?1 AND key < ?2"
+#define EVER_MISSING                                                           \
+	"SELECT key >> 20" OF_RECIPIENTS(                                      \
+	    MISSING) " UNION SELECT key >> 20" OF_ACKNOWLEDGED
 #define LEG_COLUMNS "row, id, state, row - message, origin, packed"
 
 const char *const day_sql[DAY_STATEMENTS] = {
@@ -241,10 +269,14 @@ const char *const day_sql[DAY_STATEMENTS] = {
 	"SELECT key FROM recipient WHERE state IN (0, 5, 6) ORDER BY key",
     [SQL_OPEN_COUNTS] = COUNT_STATES(OPEN),
     [SQL_OPEN_MESSAGES] = COUNT_MESSAGES(OPEN),
-    [SQL_OPEN_OLDEST] = LIST_MESSAGES(OPEN) " LIMIT ?",
+    [SQL_OPEN_OLDEST] = LIST_MESSAGES(OPEN) " LIMIT ?3",
     [SQL_MISSING_COUNTS] = COUNT_STATES(MISSING),
     [SQL_MISSING_MESSAGES] = COUNT_MESSAGES(MISSING),
-    [SQL_MISSING_NEWEST] = LIST_MESSAGES(MISSING) " DESC LIMIT ?",
+    [SQL_MISSING_NEWEST] = LIST_MESSAGES(MISSING) " DESC LIMIT ?3",
+    [SQL_EVER_MISSING_COUNTS] =
+	COUNT_STATES(MISSING) " UNION ALL SELECT 11, count(*)" OF_ACKNOWLEDGED,
+    [SQL_EVER_MISSING_MESSAGES] = "SELECT count(*) FROM (" EVER_MISSING ")",
+    [SQL_EVER_MISSING_NEWEST] = EVER_MISSING " ORDER BY 1 DESC LIMIT ?3",
     [SQL_RECIPIENT_BRIEF] =
 	"SELECT address, leg, position FROM recipient WHERE key = ?",
     [SQL_ORIGINAL_WRITE] = "REPLACE INTO original VALUES(?, ?)",
@@ -253,6 +285,11 @@ const char *const day_sql[DAY_STATEMENTS] = {
     [SQL_ATTEMPT_ADD] = "INSERT INTO attempt VALUES(?, ?)",
     [SQL_ATTEMPTS_READ] = "SELECT packed FROM attempt"
 			  " WHERE key >= ? AND key < ? ORDER BY key",
+    [SQL_OPERATION_ADD] =
+	"INSERT INTO operation VALUES(?, ?, ?, ?, ?)" ADD_WITHOUT_CONFLICT,
+    [SQL_OPERATIONS_READ] =
+	"SELECT time, kind, who, comment FROM operation WHERE message = ?"
+	" ORDER BY time",
 
     [SQL_LEG_ADD] =
 	"INSERT INTO leg VALUES(?, ?, ?, ?, ?, ?, ?, ?)" ADD_WITHOUT_CONFLICT,
@@ -322,17 +359,15 @@ schema_inspect(struct database *database, enum schema_state *state_r)
 	return 0;
 }
 
-/* Runs `sql` and marks the file as one of this version. */
+/* Marks the file as one of this version and ends the transaction. */
 static int
-run(struct database *database, const char *sql)
+mark_and_commit(struct database *database)
 {
 	char pragmas[128];
 
 	snprintf(pragmas, sizeof(pragmas),
 	    "PRAGMA application_id = %d; PRAGMA user_version = %d;",
 	    SCHEMA_APPLICATION_ID, SCHEMA_VERSION);
-	database_begin_write(database);
-	database_execute(database, sql);
 	database_execute(database, pragmas);
 	return database_commit(database);
 }
@@ -340,12 +375,23 @@ run(struct database *database, const char *sql)
 int
 schema_create(struct database *database, enum schema_kind kind)
 {
-	return run(database, kind == SCHEMA_DAY ? day_tables : control_tables);
+	database_begin_write(database);
+	database_execute(
+	    database, kind == SCHEMA_DAY ? day_tables : control_tables);
+	return mark_and_commit(database);
 }
 
 int
 schema_upgrade(struct database *database, enum schema_kind kind)
 {
-	return run(
-	    database, kind == SCHEMA_DAY ? day_upgrade : control_upgrade);
+	const char *const *upgrades =
+	    kind == SCHEMA_DAY ? day_upgrades : control_upgrades;
+	int64_t version = SCHEMA_VERSION;
+
+	database_begin_write(database);
+	database_read_integer(database, "PRAGMA user_version", &version);
+	while (version++ < SCHEMA_VERSION)
+		if (upgrades[version] != NULL)
+			database_execute(database, upgrades[version]);
+	return mark_and_commit(database);
 }

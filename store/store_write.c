@@ -13,6 +13,7 @@
 #include "store/day_file.h"
 #include "store/leg_row.h"
 #include "store/message_row.h"
+#include "store/operation_row.h"
 #include "store/queue_id_row.h"
 #include "store/recipient_row.h"
 
@@ -100,6 +101,18 @@ store_add_attempt(const struct message_key *key,
 	    0)
 		return reason_set(
 		    reason, "%s: a message with too many attempts", file->path);
+	return database_check(file->tables.database, reason);
+}
+
+int
+store_add_operation(const struct message_key *key,
+    const struct operation_event *operation, struct reason *reason)
+{
+	struct day_file *file = key->file;
+
+	if (day_file_begin(file, false, reason) != 0)
+		return -1;
+	operation_row_add(&file->tables, key->row, operation);
 	return database_check(file->tables.database, reason);
 }
 

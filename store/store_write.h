@@ -70,6 +70,10 @@ int store_add_queue_id(const struct message_key *key,
 int store_add_attempt(const struct message_key *key,
     const struct attempt_record *attempt, struct reason *reason);
 
+/* Adds what an operator said of it. */
+int store_add_operation(const struct message_key *key,
+    const struct operation_event *operation, struct reason *reason);
+
 /* What the join may say of recipient `number`, which counts from 0 in the order
  * of the envelope, then as added. */
 struct recipient_change {

@@ -311,6 +311,27 @@ from_queue_ids(const struct message_record *record)
 	return array;
 }
 
+/* An operator's word, which has one clock. */
+static json_t *
+from_operations(const struct message_record *record)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < record->operation_count; i++) {
+		const struct operation_record *operation =
+		    &record->operations[i];
+		const struct stamp at = {.wall_ns = operation->wall_ns};
+		json_t *object = json_object();
+
+		put_text(object, "kind", operation_kind_name(operation->kind));
+		put_stamp(object, "at", &at);
+		put_text(object, "who", operation->who);
+		put_text(object, "comment", operation->comment);
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
 static void
 put_size(json_t *object, uint64_t size_bytes)
 {
@@ -341,6 +362,7 @@ timeline_json(const struct timeline *timeline)
 		json_array_append_new(legs, from_leg(&record->legs[i]));
 	json_object_set_new(object, "legs", legs);
 	json_object_set_new(object, "attempts", from_attempts(record));
+	json_object_set_new(object, "operations", from_operations(record));
 	text = json_dumps(
 	    object, JSON_INDENT(2) | JSON_REAL_PRECISION(SIGNIFICANT_DIGITS));
 	json_decref(object);

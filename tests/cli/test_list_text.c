@@ -15,10 +15,11 @@ list_of(struct made *made, enum open_kind kind, struct open_answer *answer)
 	answer->records = &made->record;
 	answer->count = 1;
 	for (size_t i = 0; i < made->record.recipient_count; i++) {
-		enum recipient_state state = made->record.recipients[i].state;
+		const struct recipient_record *recipient =
+		    &made->record.recipients[i];
 
-		if (open_kind_has(kind, state))
-			answer->recipients[state]++;
+		if (open_kind_has(kind, recipient))
+			answer->recipients[recipient->state]++;
 	}
 	return (struct list){kind, answer, MAIL_WALL_NS + 2 * HOUR};
 }

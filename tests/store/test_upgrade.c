@@ -7,7 +7,6 @@
 
 #include <sqlite3.h>
 
-#define VERSION1 "tests/store/version1.sql"
 #define DAY "day-20261130.db"
 
 /* Evidence as exporter/join/fate.h numbers it. */
@@ -43,13 +42,25 @@ ask(const char *path, const char *sql)
 	return answer;
 }
 
-/* A store of version 1, not yet opened. */
+static const char control_version1[] =
+    "PRAGMA application_id = 1349471335; PRAGMA user_version = 1;"
+    "CREATE TABLE lower_bound(source ANY PRIMARY KEY,"
+    " segment INTEGER NOT NULL, offset INTEGER NOT NULL)"
+    " STRICT, WITHOUT ROWID;"
+    "INSERT INTO lower_bound VALUES('milter', 1, 1234);";
+
+static const char control_to_version2[] =
+    "PRAGMA user_version = 2;"
+    "CREATE TABLE note(name ANY PRIMARY KEY, value BLOB NOT NULL)"
+    " STRICT, WITHOUT ROWID;";
+
+/* A store of an older version, whose day file is in `name`, not yet opened. */
 static int
-setup_version1(void **state)
+setup_from(void **state, const char *name)
 {
 	struct fixture *fixture = fixture_new();
 	char path[FIXTURE_PATH_SIZE], sql[32768];
-	FILE *file = fopen(VERSION1, "r");
+	FILE *file = fopen(name, "r");
 	size_t size;
 
 	*state = fixture;
@@ -62,13 +73,27 @@ setup_version1(void **state)
 	fixture_path(fixture, DAY, path);
 	execute(path, sql);
 	fixture_path(fixture, "control.db", path);
-	execute(path,
-	    "PRAGMA application_id = 1349471335; PRAGMA user_version = 1;"
-	    "CREATE TABLE lower_bound(source ANY PRIMARY KEY,"
-	    " segment INTEGER NOT NULL, offset INTEGER NOT NULL)"
-	    " STRICT, WITHOUT ROWID;"
-	    "INSERT INTO lower_bound VALUES('milter', 1, 1234);");
+	execute(path, control_version1);
 	return 0;
+}
+
+static int
+setup_version1(void **state)
+{
+	return setup_from(state, "tests/store/version1.sql");
+}
+
+static int
+setup_version2(void **state)
+{
+	char path[FIXTURE_PATH_SIZE];
+	int result = setup_from(state, "tests/store/version2.sql");
+
+	if (result == 0) {
+		fixture_path(*state, "control.db", path);
+		execute(path, control_to_version2);
+	}
+	return result;
 }
 
 static void
@@ -150,6 +175,8 @@ an_upgraded_store_goes_on_where_it_was(void **state)
 	    .original = "old@example.org"};
 	const struct attempt_record attempt = {
 	    .wall_ns = NOW_NS, .agent = "smtp", .status = "deferred"};
+	const struct operation_event operation = {
+	    .kind = OPERATION_ACKNOWLEDGE, .at = {NOW_NS, 0}, .who = "root"};
 
 	fixture_open(fixture);
 	assert_int_equal(
@@ -166,6 +193,7 @@ an_upgraded_store_goes_on_where_it_was(void **state)
 	find_open(fixture, 3, &open);
 	assert_int_equal(store_change_recipient(&open.key, &change, NULL), 0);
 	assert_int_equal(store_add_attempt(&open.key, &attempt, NULL), 0);
+	assert_int_equal(store_add_operation(&open.key, &operation, NULL), 0);
 	fixture_add_both(fixture, 10);
 	fixture_must_commit(fixture, 2000);
 	fixture_reopen(fixture);
@@ -174,6 +202,8 @@ an_upgraded_store_goes_on_where_it_was(void **state)
 	assert_int_equal(record->recipients[0].state, RECIPIENT_DEFERRED);
 	assert_string_equal(record->recipients[0].original, "old@example.org");
 	assert_int_equal(record->attempt_count, 1);
+	assert_int_equal(record->operation_count, 1);
+	assert_null(record->operations[0].comment);
 	fixture_fill_message(&message, 1);
 	record = fixture_find_one(fixture, message.queue_id);
 	assert_int_equal(record->leg_count, 1);
@@ -238,7 +268,10 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name)                                                             \
-	cmocka_unit_test_setup_teardown(name, setup_version1, fixture_teardown)
+	cmocka_unit_test_setup_teardown(                                       \
+	    name, setup_version1, fixture_teardown),                           \
+	    cmocka_unit_test_setup_teardown(                                   \
+		name, setup_version2, fixture_teardown)
 	    TEST(what_was_known_is_told_as_evidence),
 	    TEST(an_upgraded_store_goes_on_where_it_was),
 	    TEST(an_upgraded_file_has_every_table_and_index),
