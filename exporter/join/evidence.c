@@ -124,7 +124,9 @@ evidence_of_recipient(const struct subject *subject, uint32_t number,
 		return -1;
 	if (change.state == RECIPIENT_GHOST && !has_ghost(message))
 		effect_count(message->key.file, METRIC_MESSAGES_GHOST, 0, 1);
-	transition(message->key.file, recipient->state, change.state);
+	transition(message->key.file,
+	    (struct fate){recipient->state, recipient->reason},
+	    (struct fate){change.state, change.reason});
 	tracked_set_recipient(
 	    subject->messages, subject->tracked, NULL, &change);
 	return 0;
@@ -145,7 +147,8 @@ evidence_new_recipient(const struct subject *subject, const char *address,
 		return -1;
 	effect_count(message->key.file, METRIC_RECIPIENTS_ADDED,
 	    is_unstamped ? ADDED_UNSTAMPED : ADDED_EXPANDED, 1);
-	transition(message->key.file, RECIPIENT_IN_FLIGHT, change.state);
+	transition(message->key.file, (struct fate){RECIPIENT_IN_FLIGHT, 0},
+	    (struct fate){change.state, change.reason});
 	tracked_set_recipient(
 	    subject->messages, subject->tracked, address, &change);
 	return 0;

@@ -36,8 +36,6 @@ static const struct rule rules[] = {
     /* How the message ended for whoever was left. */
     {MESSAGE_EXPIRED, 0, 0, {RECIPIENT_EXPIRED, 0}},
     {MESSAGE_DELETED, 0, 0, {RECIPIENT_DELETED, 0}},
-    {MESSAGE_ACKNOWLEDGED, 0, 0,
-	{RECIPIENT_DELETED, FATE_REASON_ACKNOWLEDGED}},
     {MESSAGE_DISCARDED, 0, 0, {RECIPIENT_DISCARDED, 0}},
     {MESSAGE_REFUSED | MESSAGE_ACCEPTED, CONFIRMED, 0,
 	{RECIPIENT_GHOST, FATE_REASON_REFUSED}},
@@ -69,8 +67,8 @@ static const struct rule rules[] = {
 };
 /* clang-format on */
 
-struct fate
-fate_of(uint32_t message, uint32_t recipient)
+static struct fate
+by_rules(uint32_t message, uint32_t recipient)
 {
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
 		const struct rule *rule = &rules[i];
@@ -83,9 +81,37 @@ fate_of(uint32_t message, uint32_t recipient)
 	return (struct fate){RECIPIENT_IN_FLIGHT, FATE_REASON_NONE};
 }
 
+/* An operator's word stands for what nobody else can say, and for nothing else.
+ */
+struct fate
+fate_of(uint32_t message, uint32_t recipient)
+{
+	struct fate fate = by_rules(message, recipient);
+
+	if ((message & MESSAGE_ACKNOWLEDGED) == 0 ||
+	    !fate_is_missing(fate.state))
+		return fate;
+	return (struct fate){RECIPIENT_DELETED,
+	    fate.state == RECIPIENT_LOST ? FATE_REASON_ACKNOWLEDGED
+					 : FATE_REASON_ACKNOWLEDGED_UNKNOWN};
+}
+
 bool
 fate_is_open(enum recipient_state state)
 {
 	return state == RECIPIENT_IN_FLIGHT || state == RECIPIENT_DEFERRED ||
 	       state == RECIPIENT_HELD;
+}
+
+bool
+fate_is_missing(enum recipient_state state)
+{
+	return state == RECIPIENT_LOST || state == RECIPIENT_UNKNOWN;
+}
+
+bool
+fate_is_loss(struct fate fate)
+{
+	return fate.state == RECIPIENT_LOST ||
+	       fate.reason == FATE_REASON_ACKNOWLEDGED;
 }

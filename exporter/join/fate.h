@@ -7,7 +7,7 @@
  * recipient's state is a pure function of both sets. So it does not matter
  * which source was read first: the same evidence gives the same state. A bit
  * belongs to one source, which keeps its own order and may therefore also take
- * a bit back (HELD, ABSENT); nobody else touches it.
+ * a bit back (HELD, ABSENT); nobody else touches it, but for ACKNOWLEDGED.
  *
  * The rules are those of a Postfix queue: a queue file goes away only when
  * every recipient record in it is done, so REMOVED accounts for all of them.
@@ -45,7 +45,9 @@ enum message_evidence {
 	MESSAGE_ABSENT = 1 << 13,
 	/* Queue look-up: there is, or was, a committed queue file. */
 	MESSAGE_IN_QUEUE = 1 << 14,
-	/* Operator: the queue was changed outside Postfix. */
+	/* Operator: who is lost or unknown is accounted for. The queue look-up
+	 * takes it back when it finds the message in the queue again: what was
+	 * said of one loss does not hold for the next. */
 	MESSAGE_ACKNOWLEDGED = 1 << 15,
 	/* Queue look-up: it is in the hold queue, in the corrupt queue. */
 	MESSAGE_SEEN_HELD = 1 << 16,
@@ -87,5 +89,12 @@ struct fate fate_of(uint32_t message_evidence, uint32_t recipient_evidence);
 /* Whether the state may still change by what Postfix does: queued, deferred or
  * held. */
 bool fate_is_open(enum recipient_state state);
+
+/* Whether nobody can say what became of it: lost or unknown, which an operator
+ * may acknowledge. */
+bool fate_is_missing(enum recipient_state state);
+
+/* Whether the mail is lost, as far as is known, acknowledged or not. */
+bool fate_is_loss(struct fate fate);
 
 #endif

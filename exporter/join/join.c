@@ -142,7 +142,7 @@ apply(struct join *join, const struct join_input *input, struct reason *reason)
 	case EVENT_HEARTBEAT:
 		return join_heartbeat(join, input, reason);
 	case EVENT_OPERATION:
-		break;
+		return join_operation(join, input, reason);
 	case EVENT_NONE:
 		break;
 	}

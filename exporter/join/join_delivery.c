@@ -69,18 +69,8 @@ join_belongs(const struct tracked *tracked,
 static int
 find_by_stamp(struct join *join, struct finding *finding, struct reason *reason)
 {
-	const struct uuid *id = &finding->delivery->stamp_id;
-	struct open_message found;
-	int result;
-
-	finding->message = open_messages_find(join->messages, id);
-	if (finding->message != NULL)
-		return 1;
-	result =
-	    store_find_message(join->store, id, join->scratch, &found, reason);
-	if (result == 1)
-		finding->message = join_hold(join, &found);
-	return result;
+	return join_find(
+	    join, &finding->delivery->stamp_id, &finding->message, reason);
 }
 
 static int

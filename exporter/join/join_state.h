@@ -48,6 +48,9 @@ int join_delivery(
 int join_heartbeat(
     struct join *join, const struct join_input *input, struct reason *reason);
 
+int join_operation(
+    struct join *join, const struct join_input *input, struct reason *reason);
+
 /* Whether a stamp that names `message` is this delivery's own. */
 bool join_belongs(const struct tracked *message,
     const struct delivery_event *delivery, const char *instance);
@@ -59,6 +62,10 @@ int join_settle(struct join *join, const struct waiting_entry *entry,
 
 /* Holds what the store found, unless it is held already. */
 struct tracked *join_hold(struct join *join, const struct open_message *found);
+
+/* Finds a message by its id, held or in the store. Returns 1, 0, or -1. */
+int join_find(struct join *join, const struct uuid *id,
+    struct tracked **message_r, struct reason *reason);
 
 /* Finds a message by a queue id in the store. Returns 1, 0, or -1. */
 int join_find_stored(struct join *join, const struct queue_id_key *key,

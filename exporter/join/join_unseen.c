@@ -28,6 +28,23 @@ join_hold(struct join *join, const struct open_message *found)
 }
 
 int
+join_find(struct join *join, const struct uuid *id, struct tracked **message_r,
+    struct reason *reason)
+{
+	struct open_message found;
+	int result;
+
+	*message_r = open_messages_find(join->messages, id);
+	if (*message_r != NULL)
+		return 1;
+	result =
+	    store_find_message(join->store, id, join->scratch, &found, reason);
+	if (result == 1)
+		*message_r = join_hold(join, &found);
+	return result;
+}
+
+int
 join_find_stored(struct join *join, const struct queue_id_key *key,
     struct tracked **message_r, struct reason *reason)
 {
@@ -94,18 +111,11 @@ join_add_unseen(struct join *join, struct unseen_message *unseen,
     struct tracked **message_r, struct reason *reason)
 {
 	struct message_event *event = &unseen->event;
-	struct open_message found;
 	int known;
 
 	event->ending = MESSAGE_ENDING_LOGGED;
 	derive_id(&event->id, unseen);
-	*message_r = open_messages_find(join->messages, &event->id);
-	if (*message_r != NULL)
-		return 0;
-	known = store_find_message(
-	    join->store, &event->id, join->scratch, &found, reason);
-	if (known == 1)
-		*message_r = join_hold(join, &found);
+	known = join_find(join, &event->id, message_r, reason);
 	if (known != 0)
 		return known < 0 ? -1 : 0;
 	return add(join, unseen, message_r, reason);

@@ -241,9 +241,10 @@ loss_has_answers(const struct loss *loss)
 static int
 conclude(const struct subject_look *at, uint32_t set, struct reason *reason)
 {
+	bool is_back = (set & (MESSAGE_ABSENT | MESSAGE_SEEN_CORRUPT)) == 0;
 	const struct message_news news = {
 	    .set = set,
-	    .clear = SEEN & ~set,
+	    .clear = (SEEN & ~set) | (is_back ? MESSAGE_ACKNOWLEDGED : 0),
 	};
 
 	return evidence_of_message(&at->subject, &news, reason);

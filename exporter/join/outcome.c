@@ -215,8 +215,10 @@ outcome_count_unjoined(const struct outcome_leg *leg)
 			continue;
 		effect_count(
 		    leg->file, METRIC_RECIPIENTS_ADDED, ADDED_UNJOINED, 1);
-		transition(leg->file, RECIPIENT_IN_FLIGHT,
-		    result == RESULT_DELIVERED ? RECIPIENT_DELIVERED
-					       : RECIPIENT_BOUNCED);
+		transition(leg->file, (struct fate){RECIPIENT_IN_FLIGHT, 0},
+		    (struct fate){result == RESULT_DELIVERED
+				      ? RECIPIENT_DELIVERED
+				      : RECIPIENT_BOUNCED,
+			0});
 	}
 }

@@ -25,22 +25,34 @@ is_recovered(enum recipient_state to)
 	       to != RECIPIENT_GHOST;
 }
 
-void
-transition(
+/* A loss that an operator acknowledges is still one. */
+static void
+count_loss(struct day_file *file, struct fate from, struct fate to)
+{
+	if (!fate_is_loss(from) && fate_is_loss(to))
+		effect_count(file, METRIC_RECIPIENTS_LOST, 0, 1);
+	if (fate_is_loss(from) && !fate_is_loss(to) && is_recovered(to.state))
+		effect_count(file, METRIC_RECIPIENTS_RECOVERED, 0, 1);
+}
+
+static void
+count_state(
     struct day_file *file, enum recipient_state from, enum recipient_state to)
 {
-	if (from == to)
-		return;
 	if (from == RECIPIENT_ABORTED) {
 		effect_count(file, METRIC_RECIPIENTS_ADDED, ADDED_ABORTED, 1);
 		count_revision(file, from, RECIPIENT_IN_FLIGHT);
 	} else
 		count_revision(file, from, to);
-	if (from == RECIPIENT_LOST && is_recovered(to))
-		effect_count(file, METRIC_RECIPIENTS_RECOVERED, 0, 1);
-	if (to == RECIPIENT_LOST)
-		effect_count(file, METRIC_RECIPIENTS_LOST, 0, 1);
 	if (outcome_number(to) < OUTCOMES)
 		effect_count(
 		    file, METRIC_RECIPIENT_OUTCOMES, outcome_number(to), 1);
+}
+
+void
+transition(struct day_file *file, struct fate from, struct fate to)
+{
+	if (from.state != to.state)
+		count_state(file, from.state, to.state);
+	count_loss(file, from, to);
 }

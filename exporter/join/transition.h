@@ -9,14 +9,13 @@
 #ifndef EXPORTER_JOIN_TRANSITION_H
 #define EXPORTER_JOIN_TRANSITION_H
 
-#include "store/record.h"
+#include "exporter/join/fate.h"
 
 struct day_file;
 
 /* Counts in the message's file. A recipient begins IN_FLIGHT, ABORTED or
  * REJECTED, which is not counted. Leaving ABORTED means that it was accepted
  * after all: it is added to the balance. */
-void transition(
-    struct day_file *file, enum recipient_state from, enum recipient_state to);
+void transition(struct day_file *file, struct fate from, struct fate to);
 
 #endif

@@ -14,6 +14,7 @@
  *     D+ a Q1 u1=250        more parts follow;  +D the next part of it
  *     D ? Q1 u1=250         a stamp of which nobody knows
  *     H                     a heartbeat of the milter
+ *     A a                   an operator acknowledges the loss of message `a`
  *     L smtpd 7 Q1: text    a line of the log: program, process id, text
  *     L:out qmgr 8 text     of instance `out`;  L: rsyslogd 1 text: of none
  *     S 100                 nothing happens for so many seconds
@@ -54,9 +55,10 @@
 #define STAMP_WAIT_NS (60 * SECOND_NS)
 #define STEP_BYTES 100 /* of a journal that is not there */
 
-enum { MILTER, LMTP, MAILLOG, JOURNALS };
+enum { MILTER, LMTP, MAILLOG, OPERATOR, JOURNALS };
 
-static const char *const journal_names[JOURNALS] = {"milter", "lmtp", "log"};
+static const char *const journal_names[JOURNALS] = {
+    "milter", "lmtp", "log", "operator"};
 
 /* Where the log must be read again from; see join_log_start(). */
 #define LOG_START "log start"
@@ -292,6 +294,21 @@ script_heartbeat(struct script *script)
 }
 
 static inline void
+script_operation(struct script *script, char **rest)
+{
+	struct step *step = &script->steps[script->count];
+	struct operation_event *operation = &step->event.operation;
+	const char *label = script_word(script, rest);
+
+	step->journal = OPERATOR;
+	step->event.type = EVENT_OPERATION;
+	operation->kind = OPERATION_ACKNOWLEDGE;
+	operation->at = script_stamp(script, 0, 0);
+	operation->who = "root";
+	operation->message = script->messages[(unsigned char)*label]->id;
+}
+
+static inline void
 script_log(struct script *script, const char *verb, char **rest)
 {
 	struct step *step = &script->steps[script->count];
@@ -334,6 +351,8 @@ script_line(struct script *script, char *line)
 		script_log(script, verb, &rest);
 	else if (*verb == 'H')
 		script_heartbeat(script);
+	else if (*verb == 'A')
+		script_operation(script, &rest);
 	else if (*verb != 'X')
 		script_delivery(script, verb, &rest);
 	step->position = (struct journal_position){
@@ -500,13 +519,14 @@ world_commit(struct world *world)
 	const struct source_position positions[] = {
 	    {journal_names[MILTER], world->applied[MILTER]},
 	    {journal_names[LMTP], world->applied[LMTP]},
+	    {journal_names[OPERATOR], world->applied[OPERATOR]},
 	    {journal_names[MAILLOG], world->applied[MAILLOG]},
 	    {LOG_START, join_log_start(world->join, journal_names[MAILLOG],
 			    world->applied[MAILLOG])},
 	};
 	struct reason reason;
 
-	if (store_commit(world->store, positions, world->reads_log ? 4 : 2,
+	if (store_commit(world->store, positions, world->reads_log ? 5 : 3,
 		&reason) != 0)
 		fail_msg("%s", reason.text);
 }

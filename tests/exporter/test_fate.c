@@ -59,6 +59,11 @@ usual_lives_have_the_usual_fates(void **state)
 		{RECIPIENT_LOST, 0}},
 	    {MESSAGE_QUEUED | MESSAGE_ABSENT | MESSAGE_LOG_GAP, EVIDENCE_NAMED,
 		{RECIPIENT_UNKNOWN, FATE_REASON_LOG_GAP}},
+	    {MESSAGE_QUEUED | MESSAGE_ABSENT | MESSAGE_ACKNOWLEDGED, 0,
+		{RECIPIENT_DELETED, FATE_REASON_ACKNOWLEDGED}},
+	    {MESSAGE_QUEUED | MESSAGE_ABSENT | MESSAGE_LOG_GAP |
+		    MESSAGE_ACKNOWLEDGED,
+		0, {RECIPIENT_DELETED, FATE_REASON_ACKNOWLEDGED_UNKNOWN}},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -93,6 +98,31 @@ lost_needs_a_queue_file_that_is_gone(void **state)
 			    (MESSAGE_REMOVED | MESSAGE_DELETED |
 				MESSAGE_EXPIRED | MESSAGE_DISCARDED |
 				MESSAGE_LOG_GAP | MESSAGE_BULK_DELETED));
+		}
+}
+
+/* An operator cannot make anything else of what somebody else can say. */
+static void
+only_what_is_missing_can_be_acknowledged(void **state)
+{
+	for (uint32_t message = 0; message < 1u << MESSAGE_BITS; message++)
+		for (uint32_t bit = 0; bit <= RECIPIENT_BITS; bit++) {
+			uint32_t recipient = (1u << bit) >> 1;
+			struct fate before, after;
+
+			if (message & MESSAGE_ACKNOWLEDGED)
+				continue;
+			before = fate_of(message, recipient);
+			after =
+			    fate_of(message | MESSAGE_ACKNOWLEDGED, recipient);
+			assert_int_equal(
+			    fate_is_loss(before), fate_is_loss(after));
+			if (fate_is_missing(before.state))
+				assert_int_equal(
+				    after.state, RECIPIENT_DELETED);
+			else
+				assert_memory_equal(
+				    &before, &after, sizeof(before));
 		}
 }
 
@@ -146,6 +176,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(usual_lives_have_the_usual_fates),
 	    cmocka_unit_test(lost_needs_a_queue_file_that_is_gone),
+	    cmocka_unit_test(only_what_is_missing_can_be_acknowledged),
 	    cmocka_unit_test(delivered_stays_delivered),
 	    cmocka_unit_test(whatever_comes_the_revision_has_a_label),
 	    cmocka_unit_test(revisions_are_numbered_one_by_one),

@@ -11,6 +11,7 @@
 
 #include "exporter/join/fate.h"
 #include "exporter/join/open_messages.h"
+#include "exporter/metrics/revision.h"
 #include "exporter/queue/queue_lookup.h"
 #include "exporter/read/log_trust.h"
 #include "exporter/read/log_trust_record.h"
@@ -230,8 +231,8 @@ expect(struct fixture *fixture, const char *queue_id, const char *state,
 	assert_string_equal(fate_reason_name(recipient->reason), reason);
 }
 
-static uint64_t
-counter(struct fixture *fixture, enum metric metric)
+static const uint64_t *
+counters_of(struct fixture *fixture)
 {
 	static uint64_t counters[1000];
 	static struct histogram_total histograms[200];
@@ -240,7 +241,27 @@ counter(struct fixture *fixture, enum metric metric)
 	assert_true(
 	    metric_values(METRIC_STORED_HISTOGRAM) <= COUNT(histograms));
 	totals_snapshot(fixture->world.totals, counters, histograms);
-	return counters[metric_index(metric, 0)];
+	return counters;
+}
+
+static uint64_t
+counter(struct fixture *fixture, enum metric metric)
+{
+	return counters_of(fixture)[metric_index(metric, 0)];
+}
+
+/* How often something was not the last word. */
+static uint64_t
+revisions(struct fixture *fixture, enum recipient_state from)
+{
+	const uint64_t *counters = counters_of(fixture);
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < REVISIONS; i++)
+		if (revision_from(i) == from)
+			sum +=
+			    counters[metric_index(METRIC_OUTCOME_REVISIONS, i)];
+	return sum;
 }
 
 static void
@@ -334,6 +355,132 @@ a_late_delivery_takes_a_loss_back_at_once(void **state)
 	expect(fixture, "AAAAA1", "delivered", "none");
 	assert_int_equal(counter(fixture, METRIC_RECIPIENTS_LOST), 1);
 	assert_int_equal(counter(fixture, METRIC_RECIPIENTS_RECOVERED), 1);
+}
+
+static void
+lose(struct fixture *fixture)
+{
+	run(fixture, CONFIRMED_MESSAGE);
+	rounds(fixture, AFTER + 10, AFTER + CONFIRM + 20, 10);
+	expect(fixture, "AAAAA1", "lost", "none");
+}
+
+/* I3: an acknowledgement is a revision of its own. */
+static void
+an_acknowledged_loss_is_accounted_for_and_stays_so(void **state)
+{
+	struct fixture *fixture = *state;
+
+	lose(fixture);
+	run_later(fixture, 2 * AFTER, "A a\n");
+	expect(fixture, "AAAAA1", "deleted", "acknowledged");
+	assert_int_equal(revisions(fixture, RECIPIENT_LOST), 1);
+	rounds(fixture, 2 * AFTER + 60, 20 * AFTER, 60);
+	expect(fixture, "AAAAA1", "deleted", "acknowledged");
+	assert_int_equal(revisions(fixture, RECIPIENT_LOST), 1);
+	assert_int_equal(counter(fixture, METRIC_RECIPIENTS_LOST), 1);
+	assert_int_equal(counter(fixture, METRIC_RECIPIENTS_RECOVERED), 0);
+}
+
+static void
+a_delivery_takes_an_acknowledged_loss_back(void **state)
+{
+	struct fixture *fixture = *state;
+
+	lose(fixture);
+	run_later(fixture, 2 * AFTER, "A a\n");
+	run_later(fixture, 3 * AFTER, LINE("AAAAA1", "sent"));
+	expect(fixture, "AAAAA1", "delivered", "none");
+	assert_int_equal(revisions(fixture, RECIPIENT_DELETED), 1);
+	assert_int_equal(counter(fixture, METRIC_RECIPIENTS_LOST), 1);
+	assert_int_equal(counter(fixture, METRIC_RECIPIENTS_RECOVERED), 1);
+}
+
+/* I6: what was said of one loss does not hide the next. */
+static void
+what_came_back_and_is_lost_again_is_lost(void **state)
+{
+	struct fixture *fixture = *state;
+
+	lose(fixture);
+	run_later(fixture, 2 * AFTER, "A a\n");
+	queue_file(fixture, "deferred/AAAAA1", true);
+	rounds(fixture, 2 * AFTER + 60, 10 * AFTER, 60);
+	expect(fixture, "AAAAA1", "in_flight", "none");
+	assert_int_equal(counter(fixture, METRIC_RECIPIENTS_RECOVERED), 1);
+	queue_file(fixture, "deferred/AAAAA1", false);
+	rounds(fixture, 10 * AFTER + 60, 20 * AFTER, 60);
+	expect(fixture, "AAAAA1", "lost", "none");
+	assert_int_equal(counter(fixture, METRIC_RECIPIENTS_LOST), 2);
+	/* Also when the journal is read again. */
+	world_apply(
+	    &fixture->world, &fixture->script.steps[fixture->script.count - 1]);
+	world_commit(&fixture->world);
+	expect(fixture, "AAAAA1", "lost", "none");
+}
+
+static void
+nothing_is_acknowledged_in_advance(void **state)
+{
+	struct fixture *fixture = *state;
+
+	run(fixture, CONFIRMED_MESSAGE "A a\n");
+	expect(fixture, "AAAAA1", "in_flight", "none");
+	rounds(fixture, AFTER + 10, AFTER + CONFIRM + 20, 10);
+	expect(fixture, "AAAAA1", "lost", "none");
+}
+
+/* I2: of a message that is in memory no more, too. */
+static void
+an_acknowledgement_that_was_written_while_we_were_down_counts(void **state)
+{
+	struct fixture *fixture = *state;
+	struct world *world = &fixture->world;
+	const struct step *step;
+	const struct queue_id_key key = {"mx.test", "AAAAA1", INT64_MAX};
+	struct open_message found;
+	struct arena *arena = arena_new(1 << 20);
+
+	lose(fixture);
+	world_close(world);
+	world_open(world);
+	script_line(&fixture->script, (char[]){"A a"});
+	step = &fixture->script.steps[fixture->script.count - 1];
+	for (int killed = 0; killed < 2; killed++) {
+		world_apply(world, step);
+		assert_int_equal(1, store_find_queue_id(world->store, &key,
+					arena, &found, NULL));
+		assert_int_equal(found.recipients[0].state, RECIPIENT_DELETED);
+		world_close(world);
+		world_open(world);
+	}
+	world_apply(world, step);
+	world_commit(world);
+	assert_int_equal(revisions(fixture, RECIPIENT_LOST), 1);
+	world_apply(world, step);
+	world_commit(world);
+	assert_int_equal(revisions(fixture, RECIPIENT_LOST), 1);
+	arena_free(&arena);
+}
+
+static void
+what_is_unknown_can_be_acknowledged_and_heals_all_the_same(void **state)
+{
+	struct fixture *fixture = *state;
+	int64_t start;
+
+	run(fixture, CONFIRMED_MESSAGE);
+	start = fixture->script.start_wall_ns;
+	log_trust_gap(
+	    fixture->trust, start + 30 * SECOND_NS, start + 40 * SECOND_NS);
+	rounds(fixture, AFTER + 10, AFTER + CONFIRM + 20, 10);
+	run_later(fixture, 2 * AFTER, "A a\n");
+	expect(fixture, "AAAAA1", "deleted", "acknowledged_unknown");
+	run_later(fixture, 3 * AFTER,
+	    "L qmgr 9 AAAAA1: removed\n" LINE("AAAAA1", "bounced"));
+	expect(fixture, "AAAAA1", "bounced", "none");
+	assert_int_equal(counter(fixture, METRIC_RECIPIENTS_LOST), 0);
+	assert_int_equal(counter(fixture, METRIC_RECIPIENTS_RECOVERED), 0);
 }
 
 static void
@@ -589,6 +736,12 @@ main(void)
 	    TEST(news_between_two_absences_begin_the_count_again),
 	    TEST(a_loss_is_taken_back_when_it_is_seen_again),
 	    TEST(a_late_delivery_takes_a_loss_back_at_once),
+	    TEST(an_acknowledged_loss_is_accounted_for_and_stays_so),
+	    TEST(a_delivery_takes_an_acknowledged_loss_back),
+	    TEST(what_came_back_and_is_lost_again_is_lost),
+	    TEST(nothing_is_acknowledged_in_advance),
+	    TEST(an_acknowledgement_that_was_written_while_we_were_down_counts),
+	    TEST(what_is_unknown_can_be_acknowledged_and_heals_all_the_same),
 	    TEST(what_postfix_never_queued_is_a_ghost_and_never_lost),
 	    TEST(a_queue_file_confirms_without_any_line),
 	    TEST(one_that_is_still_received_is_neither),
