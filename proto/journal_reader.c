@@ -104,6 +104,18 @@ open_regular(int directory_fd, const char *name)
 	return -1;
 }
 
+/* What is behind the position is counted once; so is a segment that cannot be
+ * read, even the newest. */
+static void
+pass_over(struct journal_reader *reader, uint64_t number, int error)
+{
+	log_warn("journal=%s segment=%s reason=unreadable: %s", reader->source,
+	    reader->name, strerror(error));
+	reader->damage.segments++;
+	if (number > reader->position.segment)
+		reader->position = (struct journal_position){number, 0};
+}
+
 /* Returns 1 when the segment is open, 0 when there is nothing in it for us, -1
  * when it may be tried again. */
 static int
@@ -121,11 +133,8 @@ open_segment(
 	reader->next_segment = number;
 	if (fd < 0) {
 		/* Removed since it was listed: that is no damage. */
-		if (errno != ENOENT) {
-			log_warn("journal=%s segment=%s reason=unreadable: %s",
-			    reader->source, reader->name, strerror(errno));
-			reader->damage.segments++;
-		}
+		if (errno != ENOENT)
+			pass_over(reader, number, errno);
 		reader->next_segment++;
 		return 0;
 	}

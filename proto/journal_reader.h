@@ -33,7 +33,8 @@ struct journal_reader *journal_reader_open(const char *directory,
 int journal_reader_next(struct journal_reader *reader,
     struct journal_record *record_r, struct reason *reason);
 
-/* Where reading goes on: behind the last record or damage stepped over. */
+/* Where reading goes on: behind the last record or damage stepped over, or at a
+ * segment that could not be opened. */
 struct journal_position journal_reader_position(
     const struct journal_reader *reader);
 

@@ -208,6 +208,20 @@ class Ingest(unittest.TestCase):
             alone.wait_for("postlag_messages_accepted_total", 49)
             alone.wait_for("postlag_journal_damaged_records_total", 1)
 
+    def test_a_segment_that_cannot_be_read_is_counted_once(self):
+        with ExporterAlone() as alone:
+            alone.message("m", "Q", "u1@example.test")
+            alone.wait_for("postlag_messages_accepted_total", 1)
+            number = time.time_ns() // 1000 + 1000000
+            os.mkdir(f"{alone.journal}/milter/{number:016x}.journal")
+            alone.journals.close()
+            for _ in range(2):
+                alone.wait_for("postlag_journal_unreadable_segments_total", 1,
+                               source="milter")
+                alone.program.stop()
+                alone.program.start()
+            alone.wait_for("postlag_messages_accepted_total", 1)
+
     def test_a_stamp_that_nobody_knows_is_foreign_after_stamp_wait(self):
         with ExporterAlone(stamp_wait="300ms") as alone:
             alone.delivery("?", "Q1", "u1@example.test=250")

@@ -448,6 +448,31 @@ segments_that_cannot_be_read_are_counted_and_passed_over(void **state)
 	close(directory_fd);
 }
 
+/* Damage counts up to a position, which therefore must move. */
+static void
+the_newest_one_that_cannot_be_read_is_told_by_the_position(void **state)
+{
+	static const uint64_t number = UINT64_C(0x00ffffffffffffff);
+	struct fixture *fixture = *state;
+	char name[SEGMENT_NAME_SIZE];
+	struct journal_position position;
+	int directory_fd;
+
+	fixture_write(fixture, 5);
+	directory_fd = fixture_source_fd(fixture);
+	segment_name(number, name);
+	assert_int_equal(mkdirat(directory_fd, name, 0700), 0);
+	close(directory_fd);
+	fixture_read(fixture);
+	for (int i = 0; i < 2; i++) {
+		fixture_expect_from(fixture, 0);
+		assert_int_equal(fixture_damage(fixture)->segments, 1);
+		position = journal_reader_position(fixture->reader);
+		assert_int_equal(position.segment, number);
+		assert_int_equal(position.offset, 0);
+	}
+}
+
 static void
 a_segment_of_a_newer_format_is_passed_over(void **state)
 {
@@ -672,6 +697,8 @@ main(void)
 		a_position_that_fits_nowhere_goes_on_with_what_follows),
 	    FIXTURE_TEST(
 		segments_that_cannot_be_read_are_counted_and_passed_over),
+	    FIXTURE_TEST(
+		the_newest_one_that_cannot_be_read_is_told_by_the_position),
 	    FIXTURE_TEST(a_segment_of_a_newer_format_is_passed_over),
 	    FIXTURE_TEST(another_user_reads_and_sees_that_the_writer_lives),
 	    FIXTURE_TEST(removal_keeps_the_newest_and_what_is_not_read),
