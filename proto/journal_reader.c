@@ -9,6 +9,7 @@
  */
 #include "proto/journal_reader.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/reason.h"
 #include "proto/journal_directory.h"
@@ -30,7 +31,8 @@ struct journal_reader {
 	bool is_complete;
 	char name[SEGMENT_NAME_SIZE];
 	struct journal_position position;
-	uint64_t next_segment; /* the least number still to be read */
+	uint64_t next_segment;    /* the least number still to be read */
+	int64_t failing_since_ns; /* CLOCK_MONOTONIC; 0: reading works */
 	bool told_of_older;
 };
 
@@ -80,12 +82,26 @@ open_directory(struct journal_reader *reader, struct reason *reason)
 	return reason_set_errno(reason, "journal %s", reader->source);
 }
 
-/* A lack of our own, which passes; anything else lies in the file. */
+/* Whether this failure, and no success since, is an old one. */
 static bool
-is_our_trouble(int error)
+has_failed_for_long(struct journal_reader *reader)
 {
+	int64_t now_ns = clock_stamp().monotonic_ns;
+
+	if (reader->failing_since_ns == 0)
+		reader->failing_since_ns = now_ns;
+	return now_ns - reader->failing_since_ns >= JOURNAL_UNREADABLE_NS;
+}
+
+/* A lack of our own passes, and so may a disk's failure; anything else lies in
+ * the file. */
+static bool
+may_pass(struct journal_reader *reader, int error)
+{
+	if (error == EIO)
+		return !has_failed_for_long(reader);
 	return error == EMFILE || error == ENFILE || error == ENOMEM ||
-	       error == EINTR || error == EIO;
+	       error == EINTR;
 }
 
 static int
@@ -127,9 +143,10 @@ open_segment(
 
 	segment_name(number, reader->name);
 	fd = open_regular(reader->directory_fd, reader->name);
-	if (fd < 0 && is_our_trouble(errno))
+	if (fd < 0 && may_pass(reader, errno))
 		return reason_set_errno(
 		    reason, "journal %s: %s", reader->source, reader->name);
+	reader->failing_since_ns = 0;
 	reader->next_segment = number;
 	if (fd < 0) {
 		/* Removed since it was listed: that is no damage. */
@@ -191,6 +208,23 @@ ask_complete(const struct journal_reader *reader)
 	return newer || journal_lock_is_free(reader->directory_fd);
 }
 
+/* As segment_reader_next(), but for what has been unreadable for too long. */
+static int
+next_record(struct journal_reader *reader, struct journal_record *record_r,
+    struct reason *reason)
+{
+	int result;
+
+	do {
+		result = segment_reader_next(
+		    reader->segment, reader->is_complete, record_r, reason);
+		if (result != -1)
+			reader->failing_since_ns = 0;
+	} while (result == -1 && has_failed_for_long(reader) &&
+		 segment_reader_give_up_unreadable(reader->segment));
+	return result;
+}
+
 /* Reads from the open segment. Returns 1 with a record, 0 when nothing more is
  * there and more may come, -1; and 0 with the segment closed at its end. */
 static int
@@ -200,8 +234,7 @@ read_segment(struct journal_reader *reader, struct journal_record *record_r,
 	int result;
 
 	for (;;) {
-		result = segment_reader_next(
-		    reader->segment, reader->is_complete, record_r, reason);
+		result = next_record(reader, record_r, reason);
 		reader->position = segment_reader_position(reader->segment);
 		if (result != 0 || segment_reader_has_ended(reader->segment))
 			break;

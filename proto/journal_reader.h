@@ -8,9 +8,11 @@
  * counted as torn. Damage in the middle is stepped over to the next whole
  * record and counted. A position beyond the end of its file (a power cut took
  * bytes that were read before) ends that segment. Segments that cannot be read
- * are counted and passed over, events of unknown kinds are passed over. Whoever
- * waits for more watches the source's directory: a record is IN_MODIFY there, a
- * new segment IN_MOVED_TO. Not thread-safe.
+ * are counted and passed over, events of unknown kinds are passed over. What a
+ * disk fails to read is tried again for JOURNAL_UNREADABLE_NS; then it is
+ * damage too, and reading goes on behind it. Whoever waits for more watches the
+ * source's directory: a record is IN_MODIFY there, a new segment IN_MOVED_TO.
+ * Not thread-safe.
  */
 #ifndef PROTO_JOURNAL_READER_H
 #define PROTO_JOURNAL_READER_H
@@ -21,6 +23,9 @@
 
 struct journal_reader;
 struct reason;
+
+/* A path to a disk may fail and come back. */
+#define JOURNAL_UNREADABLE_NS (300 * CLOCK_NS_PER_SECOND)
 
 /* Opens the journal of `source` below `directory` to read what lies behind
  * `from`. The source's directory need not exist yet. Returns NULL only when

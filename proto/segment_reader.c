@@ -21,6 +21,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define BUFFER_BYTES (256u << 10)
@@ -28,6 +30,8 @@
 #define HEADER_ARENA_LIMIT_BYTES (64u << 10)
 /* How often a damaged place is read again before it is called that. */
 #define LOOKS 2
+/* What a disk fails to read at least, as the page cache has it. */
+#define BLOCK_BYTES 4096
 
 struct segment_reader {
 	struct journal_damage *damage;
@@ -39,7 +43,9 @@ struct segment_reader {
 	struct arena *arena; /* of one record */
 	bool header_known;
 	bool ended;
-	bool in_damage; /* what precedes the position was stepped over */
+	bool in_damage;        /* what precedes the position was stepped over */
+	int read_error;        /* errno of the last attempt to read; 0: none */
+	bool takes_unreadable; /* for damage */
 
 	/* A piece of the file. */
 	uint8_t *data;
@@ -77,6 +83,7 @@ segment_reader_begin(struct segment_reader *reader, int fd,
 	reader->name = name;
 	reader->position = from;
 	reader->header_known = reader->ended = reader->in_damage = false;
+	reader->takes_unreadable = false;
 	reader->data_size = 0;
 }
 
@@ -97,29 +104,66 @@ grow(struct segment_reader *reader, size_t wanted, struct reason *reason)
 	return 0;
 }
 
-/* Reads anew from `offset`: `wanted` bytes or more, unless the file ends. */
+/* How many bytes from `offset` to the next block, or to the file's end. */
+static ssize_t
+block_left(const struct segment_reader *reader, uint64_t offset)
+{
+	size_t left = BLOCK_BYTES - offset % BLOCK_BYTES;
+	struct stat status;
+
+	if (fstat(reader->fd, &status) != 0)
+		return -1;
+	if ((uint64_t)status.st_size < offset + left)
+		left = (uint64_t)status.st_size > offset
+			   ? (uint64_t)status.st_size - offset
+			   : 0;
+	return (ssize_t)left;
+}
+
+/* As pread(2). What is unreadable and taken for damage is zeros, which are no
+ * frame and in no frame. */
+static ssize_t
+read_some(
+    struct segment_reader *reader, uint64_t offset, void *data, size_t size)
+{
+	ssize_t got;
+
+	do
+		got = pread(reader->fd, data, size, (off_t)offset);
+	while (got < 0 && errno == EINTR);
+	reader->read_error = got < 0 ? errno : 0;
+	if (got >= 0 || !reader->takes_unreadable)
+		return got;
+	got = block_left(reader, offset);
+	if (got > (ssize_t)size)
+		got = (ssize_t)size;
+	if (got > 0)
+		memset(data, 0, (size_t)got);
+	return got;
+}
+
+/* Reads anew from `offset`: `wanted` bytes or more, at least one, unless the
+ * file ends. */
 static int
 fill(struct segment_reader *reader, uint64_t offset, size_t wanted,
     struct reason *reason)
 {
-	ssize_t got = 0;
+	ssize_t got = 1;
 
+	reader->read_error = 0;
 	reader->data_offset = offset;
 	reader->data_size = 0;
 	if (grow(reader, wanted, reason) != 0)
 		return -1;
-	while (reader->data_size < reader->capacity) {
-		got = pread(reader->fd, reader->data + reader->data_size,
-		    reader->capacity - reader->data_size,
-		    (off_t)(offset + reader->data_size));
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			break;
-		reader->data_size += (size_t)got;
+	while (reader->data_size < reader->capacity && got > 0) {
+		got = read_some(reader, offset + reader->data_size,
+		    reader->data + reader->data_size,
+		    reader->capacity - reader->data_size);
+		if (got > 0)
+			reader->data_size += (size_t)got;
 	}
-	reader->data_reaches_end = reader->data_size < reader->capacity;
-	if (got < 0)
+	reader->data_reaches_end = got == 0;
+	if (got < 0 && (reader->data_size == 0 || reader->data_size < wanted))
 		return reason_set_errno(reason, "%s", reader->name);
 	return 0;
 }
@@ -320,6 +364,19 @@ segment_reader_next(struct segment_reader *reader, bool final,
 		}
 	}
 	return 0;
+}
+
+bool
+segment_reader_give_up_unreadable(struct segment_reader *reader)
+{
+	if (reader->read_error == 0 || reader->takes_unreadable)
+		return false;
+	log_error("segment=%s offset=%" PRIu64 " reason=unreadable, what can "
+		  "be read behind it is read: %s",
+	    reader->name, reader->position.offset,
+	    strerror(reader->read_error));
+	reader->takes_unreadable = true;
+	return true;
 }
 
 bool

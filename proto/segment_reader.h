@@ -45,11 +45,17 @@ void segment_reader_begin(struct segment_reader *reader, int fd,
     struct journal_position from, const char *name);
 
 /* Returns 1 with a record, valid until the next call; 0 at the end of what is
- * there; -1 on an I/O error, after which it may be called again. `final` says
+ * there; -1 on an I/O error, which what stands in front of it does not suffer
+ * from, and after which it may be called again. `final` says
  * that the file was complete before the call: then nothing more is waited for
  * and 0 means that the segment has ended. */
 int segment_reader_next(struct segment_reader *reader, bool final,
     struct journal_record *record_r, struct reason *reason);
+
+/* After -1: takes what cannot be read, up to the segment's end, for damage from
+ * now on. Returns whether that is new and may help; the reason was another if
+ * not. */
+bool segment_reader_give_up_unreadable(struct segment_reader *reader);
 
 /* Whether nothing more will come: its end was reached, or it is unreadable. */
 bool segment_reader_has_ended(const struct segment_reader *reader);

@@ -14,6 +14,7 @@
 
 /* By how much the wall clocks of two sources may differ. */
 #define CLOCKS_DIFFER_NS (2 * CLOCK_NS_PER_SECOND)
+
 static int
 source_reopen(struct source *source, const char *directory,
     struct journal_position from, struct reason *reason)

@@ -7,6 +7,7 @@
 #ifndef EXPORTER_READ_SOURCE_H
 #define EXPORTER_READ_SOURCE_H
 
+#include "base/reason.h"
 #include "exporter/read/sources.h"
 
 #include <stdint.h>
@@ -27,7 +28,8 @@ struct source {
 	/* The latest stamp returned, and the boot it was taken in. */
 	struct stamp latest;
 	uint8_t boot_id[CLOCK_BOOT_ID_BYTES];
-	bool failed; /* not asked again before every source was */
+	bool failed;           /* not asked again before every source was */
+	struct reason trouble; /* the last failure told; "": none since */
 	struct journal_position position; /* behind the last one returned */
 	uint64_t removed_before; /* segments before this number are removed */
 	struct journal_damage damage; /* returned so far */

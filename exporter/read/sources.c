@@ -176,13 +176,26 @@ is_released(const struct sources *sources, const struct source *source)
 	return true;
 }
 
+/* It is tried again each second: told once, and again when it is another. */
 static void
 fail(
     struct sources *sources, struct source *source, const struct reason *reason)
 {
-	log_error("source=%s reason=\"%s\"", source->name, reason->text);
+	if (strcmp(source->trouble.text, reason->text) != 0)
+		log_error(
+		    "source=%s reason=\"%s\"", source->name, reason->text);
+	source->trouble = *reason;
 	source->failed = true;
 	sources->trouble = true;
+}
+
+static void
+end_trouble(struct source *source)
+{
+	if (source->trouble.text[0] == '\0')
+		return;
+	log_info("source=%s reason=read again", source->name);
+	source->trouble.text[0] = '\0';
 }
 
 /* Looks for the source's next record. Returns whether there is one, which may
@@ -200,6 +213,8 @@ look_ahead(struct sources *sources, struct source *source, sources_ready *ready,
 	result = source_read(source, &reason);
 	if (result < 0)
 		fail(sources, source, &reason);
+	else if (!source->failed)
+		end_trouble(source);
 	if (result <= 0) {
 		source->ended_at = ++sources->moment;
 		return false;

@@ -4,13 +4,12 @@
  * effect.
  *
  * Each directory in the directory of journals is a source, and so is each log
- * of Postfix's. On one host a
- * message's event is appended before its delivery can begin; so a delivery that
- * is not ready by itself is held back, and its source with it, until every
- * other source has been read to its end since it was read, or to something
- * that is later on the same boot's monotonic clock. In the same way lines of a
- * log come after what the journals held when they were read, and deliveries
- * after what the logs held. Not thread-safe.
+ * of Postfix's. On one host a message's event is appended before its delivery
+ * can begin; so a delivery that is not ready by itself is held back, and its
+ * source with it, until every other source has been read to its end since it
+ * was read, or to something that is later on the same boot's monotonic clock.
+ * In the same way lines of a log come after what the journals held when they
+ * were read, and deliveries after what the logs held. Not thread-safe.
  */
 #ifndef EXPORTER_READ_SOURCES_H
 #define EXPORTER_READ_SOURCES_H

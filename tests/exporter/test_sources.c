@@ -2,6 +2,7 @@
 /* In which order the records of several journals come. */
 #include "exporter/read/sources.h"
 
+#include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "proto/journal_writer.h"
 #include "store/store.h"
 #include "store/totals.h"
+#include "tests/lib/capture.h"
 #include "tests/lib/unit.h"
 
 #define SECOND_NS INT64_C(1000000000)
@@ -318,6 +320,38 @@ the_gauges_tell_what_is_not_read_yet(void **state)
 	assert_int_equal(*latest, fixture->now_ns);
 }
 
+/* A journal whose directory became something else. */
+static void
+what_fails_again_and_again_is_told_once(void **state)
+{
+	struct fixture *fixture = *state;
+	static struct capture log;
+	char path[PATH_MAX + 10];
+
+	snprintf(path, sizeof(path), "%s/odd", fixture->journal);
+	assert_int_equal(mkdir(path, 0700), 0);
+	open_journals(fixture);
+	assert_int_equal(rmdir(path), 0);
+	close(open(path, O_WRONLY | O_CREAT, 0600));
+	write_message(fixture, 1);
+
+	capture_begin(&log, STDERR_FILENO);
+	log_set_level(LOG_LEVEL_INFO);
+	assert_int_equal(next(fixture, only_messages), 1);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(next(fixture, only_messages), 0);
+		assert_true(sources_in_trouble(fixture->sources));
+	}
+	unlink(path);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(next(fixture, only_messages), 0);
+	assert_false(sources_in_trouble(fixture->sources));
+	assert_string_equal(capture_end(&log),
+	    "postlag: error: source=odd reason=\"journal odd: Not a "
+	    "directory\"\n"
+	    "postlag: info: source=odd reason=read again\n");
+}
+
 int
 main(void)
 {
@@ -340,6 +374,8 @@ main(void)
 		teardown),
 	    cmocka_unit_test_setup_teardown(
 		the_gauges_tell_what_is_not_read_yet, setup, teardown),
+	    cmocka_unit_test_setup_teardown(
+		what_fails_again_and_again_is_told_once, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
