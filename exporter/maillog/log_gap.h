@@ -12,7 +12,7 @@ enum log_gap {
 	 * written in between, as a rule nothing, is lost. */
 	LOG_GAP_COPIED,
 	LOG_GAP_TORN,    /* a last line without its end */
-	LOG_GAP_DAMAGED, /* the end of a file was lost, or a .gz is damaged */
+	LOG_GAP_DAMAGED, /* a file's end was lost, a .gz or a disk is damaged */
 	LOG_GAP_UNREADABLE, /* compressed in a way that is not read here */
 	LOG_GAP_GONE,       /* rotated away and removed before it was read */
 	LOG_GAP_TRUNCATED,  /* emptied without a copy */

@@ -6,12 +6,14 @@
  */
 #include "exporter/read/log_follower.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "exporter/read/log_follower_private.h"
 
@@ -220,6 +222,50 @@ give(struct log_follower *follower, const struct log_one_line *one,
 	*entry_r = *entry;
 }
 
+/* Whether what failed to be read is to be given up now. */
+static bool
+has_failed_for_long(struct log_follower *follower)
+{
+	int64_t now_ns = clock_stamp().monotonic_ns;
+
+	if (follower->failing_since_ns == 0)
+		follower->failing_since_ns = now_ns;
+	return now_ns - follower->failing_since_ns >= LOG_UNREADABLE_NS;
+}
+
+/* Goes on behind what cannot be read, with a gap. Returns whether it can. */
+static bool
+pass_unreadable(struct log_follower *follower)
+{
+	uint64_t offset = log_lines_offset(follower->lines);
+
+	if (!log_lines_pass_unreadable(follower->lines))
+		return false;
+	if (follower->gap < LOG_GAP_DAMAGED)
+		log_error("log=%s offset=%" PRIu64 " reason=unreadable, what "
+			  "can be read behind it is read",
+		    follower->path, offset);
+	log_follower_note_gap(follower, LOG_GAP_DAMAGED);
+	return true;
+}
+
+/* As log_lines_next(), but for what the disk has failed to read for too long.
+ */
+static int
+next_line(struct log_follower *follower, struct log_one_line *one_r,
+    struct reason *reason)
+{
+	int result;
+
+	while ((result = log_lines_next(follower->lines, one_r, reason)) < 0 &&
+	       !log_file_is_compressed(follower->file))
+		if (!has_failed_for_long(follower) ||
+		    !pass_unreadable(follower))
+			return -1;
+	follower->failing_since_ns = 0;
+	return result;
+}
+
 /* Reads on in the present file. A damaged .gz ends where it is damaged. */
 static int
 read_line(struct log_follower *follower, struct log_one_line *one_r,
@@ -229,7 +275,7 @@ read_line(struct log_follower *follower, struct log_one_line *one_r,
 
 	if (log_lines_offset(follower->lines) >= follower->limit)
 		return 0;
-	result = log_lines_next(follower->lines, one_r, reason);
+	result = next_line(follower, one_r, reason);
 	/* A line torn there goes on with what was written later. */
 	if (result == 1 && one_r->end > follower->limit)
 		return 0;

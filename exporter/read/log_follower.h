@@ -16,6 +16,7 @@
 #ifndef EXPORTER_READ_LOG_FOLLOWER_H
 #define EXPORTER_READ_LOG_FOLLOWER_H
 
+#include "base/clock.h"
 #include "exporter/read/log_entry.h"
 
 #include <stdbool.h>
@@ -25,6 +26,10 @@
 struct log_catalog;
 struct log_follower;
 struct reason;
+
+/* How long what a disk fails to read is tried again. Then it is a gap, and
+ * reading goes on behind it. */
+#define LOG_UNREADABLE_NS (300 * CLOCK_NS_PER_SECOND)
 
 /* Follows the file at `path` (copied), which need not exist, behind `from`. The
  * catalog is borrowed and added to; it is to be saved when it is `changed`,

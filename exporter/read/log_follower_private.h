@@ -31,6 +31,7 @@ struct log_follower {
 	 * file is all of it. */
 	bool is_final;
 	int64_t seen_ns; /* CLOCK_MONOTONIC: last found in the directory */
+	int64_t failing_since_ns; /* the same; 0: the file can be read */
 	struct log_lines *lines;
 	struct maillog_clock clock;
 

@@ -7,11 +7,14 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/memory.h"
 #include "exporter/read/log_file.h"
 
 #define BUFFER_BYTES (4 * LOG_LINE_MAX)
+/* What a disk fails to read at least, as the page cache has it. */
+#define BLOCK_BYTES 4096
 
 struct log_lines {
 	struct log_file *file;
@@ -22,6 +25,7 @@ struct log_lines {
 	size_t scanned;  /* there is no newline between `begin` and here */
 	size_t end;
 	uint64_t dropped; /* bytes of an overlong line left out at `end` */
+	bool skips;       /* what there is up to the next newline */
 	char data[BUFFER_BYTES];
 };
 
@@ -48,6 +52,7 @@ log_lines_begin(struct log_lines *lines, struct log_file *file, uint64_t offset,
 	lines->changed = false;
 	lines->begin = lines->scanned = lines->end = 0;
 	lines->dropped = 0;
+	lines->skips = false;
 }
 
 /* Makes room behind `end`. */
@@ -70,17 +75,22 @@ make_room(struct log_lines *lines)
 	}
 }
 
+/* Where the file is read on. */
+static uint64_t
+read_offset(const struct log_lines *lines)
+{
+	return lines->offset + (lines->end - lines->begin) + lines->dropped;
+}
+
 /* Returns 1 when there is more, 0, or -1. */
 static int
 fill(struct log_lines *lines, struct reason *reason)
 {
-	uint64_t at;
 	long got;
 
 	make_room(lines);
-	at = lines->offset + (lines->end - lines->begin) + lines->dropped;
-	got = log_file_read(lines->file, at, lines->data + lines->end,
-	    BUFFER_BYTES - lines->end, reason);
+	got = log_file_read(lines->file, read_offset(lines),
+	    lines->data + lines->end, BUFFER_BYTES - lines->end, reason);
 	if (got < 0)
 		return -1;
 	if (lines->head != NULL &&
@@ -123,13 +133,33 @@ log_lines_next(
 
 		if (newline != NULL) {
 			give(lines, newline, line_r);
-			return 1;
+			if (!lines->skips)
+				return 1;
+			lines->skips = false;
+			continue;
 		}
 		lines->scanned = lines->end;
 		result = lines->file != NULL ? fill(lines, reason) : 0;
 		if (result <= 0)
 			return result;
 	}
+}
+
+bool
+log_lines_pass_unreadable(struct log_lines *lines)
+{
+	uint64_t failed = read_offset(lines);
+	uint64_t next = failed - failed % BLOCK_BYTES + BLOCK_BYTES;
+	struct stat status;
+
+	if (log_file_status(lines->file, &status) != 0 ||
+	    (uint64_t)status.st_size <= failed)
+		return false;
+	if (next > (uint64_t)status.st_size)
+		next = (uint64_t)status.st_size;
+	log_lines_begin(lines, lines->file, next, lines->head);
+	lines->skips = true;
+	return true;
 }
 
 bool

@@ -42,6 +42,10 @@ struct log_one_line {
 int log_lines_next(struct log_lines *lines, struct log_one_line *line_r,
     struct reason *reason);
 
+/* After -1: goes on at the first line that begins behind the block that cannot
+ * be read. Returns whether there is anything behind it. */
+bool log_lines_pass_unreadable(struct log_lines *lines);
+
 /* Whether the front was another at the last call. */
 bool log_lines_changed(const struct log_lines *lines);
 
