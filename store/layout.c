@@ -79,13 +79,21 @@ layout_list(const char *directory, int64_t **days_r, struct reason *reason)
 	int64_t *days = NULL, day;
 	size_t count = 0;
 
+	*days_r = NULL;
 	if (entries == NULL)
 		return reason_set_errno(reason, "%s", directory);
-	while ((entry = readdir(entries)) != NULL) {
+	while (errno = 0, (entry = readdir(entries)) != NULL) {
 		if (!layout_parse(entry->d_name, &day))
 			continue;
 		days = memory_resize(days, count + 1, sizeof(*days));
 		days[count++] = day;
+	}
+	/* Of a list that is not all, sums would be too small. */
+	if (errno != 0) {
+		reason_set_errno(reason, "%s", directory);
+		closedir(entries);
+		free(days);
+		return -1;
 	}
 	closedir(entries);
 	if (count > 0)

@@ -125,10 +125,13 @@ log_series_scan(struct log_series *series, const char *directory,
 
 	if (stream == NULL)
 		return reason_set_errno(reason, "cannot read %s", directory);
-	while (result == 0 && (entry = readdir(stream)) != NULL)
+	while (result == 0 && (errno = 0, entry = readdir(stream)) != NULL)
 		if (log_series_includes(base, entry->d_name))
 			result = look_at(series, dirfd(stream), entry->d_name,
 			    strcmp(entry->d_name, base) == 0, reason);
+	/* What is not listed would be taken for gone. */
+	if (result == 0 && errno != 0)
+		result = reason_set_errno(reason, "cannot read %s", directory);
 	closedir(stream);
 	return result;
 }

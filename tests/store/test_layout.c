@@ -4,6 +4,25 @@
 
 #include "tests/store/store_fixture.h"
 
+#include <dirent.h>
+
+/* How many entries a directory gives before the disk fails; -1: all. */
+static int entries_left = -1;
+
+struct dirent *readdir(DIR *stream);
+
+struct dirent *
+readdir(DIR *stream)
+{
+	if (entries_left == 0) {
+		errno = EIO;
+		return NULL;
+	}
+	if (entries_left > 0)
+		entries_left--;
+	return (struct dirent *)(void *)readdir64(stream);
+}
+
 static const struct {
 	const char *name;
 	int64_t day;
@@ -76,6 +95,23 @@ files_are_listed_newest_first_and_odd_last(void **state)
 	assert_int_equal(layout_list("/nonexistent", &days, NULL), -1);
 }
 
+/* Days that are not listed would not be in the sums. */
+static void
+a_list_that_cannot_be_read_whole_is_none(void **state)
+{
+	struct fixture *fixture = *state;
+	int64_t *days;
+
+	for (size_t i = 0; i < COUNT(names); i++)
+		touch(fixture, names[i].name);
+	entries_left = 3;
+	assert_int_equal(
+	    layout_list(fixture->directory, &days, &fixture->reason), -1);
+	entries_left = -1;
+	assert_null(days);
+	assert_non_null(strstr(fixture->reason.text, "Input/output error"));
+}
+
 static void
 setting_aside_takes_the_log_and_the_next_number(void **state)
 {
@@ -123,6 +159,7 @@ main(void)
 	cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	    cmocka_unit_test(days_and_names_are_each_others),
 	    TEST(files_are_listed_newest_first_and_odd_last),
+	    TEST(a_list_that_cannot_be_read_whole_is_none),
 	    TEST(setting_aside_takes_the_log_and_the_next_number),
 	    TEST(a_new_file_is_the_groups_to_read_and_replaces_nothing),
 	};
