@@ -68,8 +68,8 @@ positions_read(
     struct positions *positions, struct database *database, unsigned read)
 {
 	struct statement *rows = database_statement(database, read);
-	char source[256];
 	const void *text;
+	char *source;
 	size_t size;
 
 	while (statement_step(rows) == 1) {
@@ -78,11 +78,10 @@ positions_read(
 		    .offset = (uint64_t)column_integer(rows, 2)};
 
 		text = column_bytes(rows, 0, &size);
-		if (size == 0 || size >= sizeof(source))
-			continue;
-		memcpy(source, text, size);
-		source[size] = '\0';
+		source = memory_format(
+		    "%.*s", (int)size, size > 0 ? (const char *)text : "");
 		positions_raise(positions, source, position);
+		free(source);
 	}
 	statement_end(rows);
 }

@@ -395,6 +395,25 @@ a_file_is_read_and_written_in_turn(void **state)
 	}
 }
 
+/* A log is named by its path. */
+static void
+a_source_with_a_long_name_is_found_again(void **state)
+{
+	struct fixture *fixture = *state;
+	char name[4000];
+	const struct source_position position = {name, {7, 100}};
+	struct day_file *file;
+
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	fixture_add_both(fixture, 1);
+	assert_int_equal(store_commit(fixture->store, &position, 1, NULL), 0);
+	fixture_reopen(fixture);
+	assert_int_equal(store_lower_bound(fixture->store, name).offset, 100);
+	file = store_file(fixture->store, fixture_message_ns(1), NULL);
+	assert_true(day_file_has(file, name, position.position));
+}
+
 static void
 lower_bounds_and_positions_are_each_sources_own(void **state)
 {
@@ -459,6 +478,7 @@ main(void)
 	    TEST(ids_of_days_without_files_leave_nothing),
 	    TEST(a_file_is_read_and_written_in_turn),
 	    TEST(lower_bounds_and_positions_are_each_sources_own),
+	    TEST(a_source_with_a_long_name_is_found_again),
 	    TEST(a_batch_that_ends_earlier_takes_no_position_back),
 	};
 
