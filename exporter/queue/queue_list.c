@@ -175,16 +175,15 @@ take_line(struct queue_list *list, const char *line, size_t size)
 static void
 take_lines(struct queue_list *list)
 {
-	const char *end;
+	const char *begin = (const char *)list->output.data;
+	const char *line = begin, *end = begin + list->output.size, *newline;
 
-	while ((end = memchr(list->output.data, '\n', list->output.size)) !=
-	       NULL) {
-		size_t size = (size_t)(end - (const char *)list->output.data);
-
-		if (size > 0)
-			take_line(list, (const char *)list->output.data, size);
-		buffer_consume(&list->output, size + 1);
+	while ((newline = memchr(line, '\n', (size_t)(end - line))) != NULL) {
+		if (newline > line)
+			take_line(list, line, (size_t)(newline - line));
+		line = newline + 1;
 	}
+	buffer_consume(&list->output, (size_t)(line - begin));
 }
 
 /* Returns whether there may be more now. */
