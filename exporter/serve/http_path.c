@@ -2,17 +2,7 @@
 /* Decodes paths for http.c, on the HTTP threads. */
 #include "exporter/serve/http_path.h"
 
-static int
-digit_value(char character)
-{
-	if (character >= '0' && character <= '9')
-		return character - '0';
-	if (character >= 'a' && character <= 'f')
-		return character - 'a' + 10;
-	if (character >= 'A' && character <= 'F')
-		return character - 'A' + 10;
-	return -1;
-}
+#include "base/text.h"
 
 int
 http_path_decode(char *path)
@@ -26,8 +16,8 @@ http_path_decode(char *path)
 			*to++ = *from;
 			continue;
 		}
-		high = digit_value(from[1]);
-		low = high >= 0 ? digit_value(from[2]) : -1;
+		high = text_hex_value(from[1]);
+		low = high >= 0 ? text_hex_value(from[2]) : -1;
 		if (low < 0 || high + low == 0)
 			return -1;
 		*to++ = (char)(high * 16 + low);
