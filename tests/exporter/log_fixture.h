@@ -154,6 +154,26 @@ rename_log(const struct log_fixture *log, const char *from, const char *to)
 	assert_int_equal(rename(old, new), 0);
 }
 
+static inline bool
+log_exists(const struct log_fixture *log, const char *name)
+{
+	char path[PATH_MAX];
+
+	fixture_name(log, name, path);
+	return access(path, F_OK) == 0;
+}
+
+/* Returns whether it was there. */
+static inline bool
+rename_if_there(const struct log_fixture *log, const char *from, const char *to)
+{
+	bool there = log_exists(log, from);
+
+	if (there)
+		rename_log(log, from, to);
+	return there;
+}
+
 static inline void
 run(const struct log_fixture *log, const char *program, const char *name)
 {
@@ -315,6 +335,28 @@ drain(struct log_fixture *log)
 		fail_msg("%s", reason.text);
 	tell_range(log);
 	return log->told;
+}
+
+/* A log of `count` lines, followed and read to its end. */
+static inline void
+follow_lines(struct log_fixture *log, int count)
+{
+	char wanted[32];
+
+	append(log, "mail.log", count);
+	follow(log);
+	snprintf(wanted, sizeof(wanted), "0..%d", count - 1);
+	assert_string_equal(drain(log), wanted);
+}
+
+/* The last gap lies between these two lines. */
+static inline void
+check_gap(const struct log_fixture *log, int before, int behind)
+{
+	assert_int_equal(log->gap_start_wall_ns / CLOCK_NS_PER_SECOND,
+	    line_wall_ns(before) / CLOCK_NS_PER_SECOND);
+	assert_int_equal(log->gap_end_wall_ns / CLOCK_NS_PER_SECOND,
+	    line_wall_ns(behind) / CLOCK_NS_PER_SECOND);
 }
 
 #endif

@@ -12,9 +12,7 @@ lines_are_read_as_they_come(void **state)
 {
 	struct log_fixture *log = *state;
 
-	append(log, "mail.log", 3);
-	follow(log);
-	assert_string_equal(drain(log), "0..2");
+	follow_lines(log, 3);
 	assert_string_equal(drain(log), "");
 	append(log, "mail.log", 2);
 	assert_string_equal(drain(log), "3..4");
@@ -57,9 +55,7 @@ a_renamed_log_is_read_to_its_end_first(void **state)
 {
 	struct log_fixture *log = *state;
 
-	append(log, "mail.log", 3);
-	follow(log);
-	assert_string_equal(drain(log), "0..2");
+	follow_lines(log, 3);
 	rename_log(log, "mail.log", "mail.log.1");
 	/* The daemon has not opened the new one yet. */
 	append(log, "mail.log.1", 2);
@@ -97,9 +93,7 @@ what_a_rotation_removes_is_still_read(void **state)
 {
 	struct log_fixture *log = *state;
 
-	append(log, "mail.log", 3);
-	follow(log);
-	assert_string_equal(drain(log), "0..2");
+	follow_lines(log, 3);
 	append(log, "mail.log", 3);
 	rename_log(log, "mail.log", "mail.log.1");
 	remove_log(log, "mail.log.1");
@@ -112,19 +106,14 @@ copy_and_truncate(void **state)
 {
 	struct log_fixture *log = *state;
 
-	append(log, "mail.log", 3);
-	follow(log);
-	assert_string_equal(drain(log), "0..2");
+	follow_lines(log, 3);
 	append(log, "mail.log", 3);
 	copy_log(log, "mail.log", "mail.log.1");
 	truncate_log(log, "mail.log", 0);
 	assert_string_equal(drain(log), "3..5");
 	append(log, "mail.log", 3);
 	assert_string_equal(drain(log), "copied 6..8");
-	assert_int_equal(log->gap_start_wall_ns / CLOCK_NS_PER_SECOND,
-	    line_wall_ns(5) / CLOCK_NS_PER_SECOND);
-	assert_int_equal(log->gap_end_wall_ns / CLOCK_NS_PER_SECOND,
-	    line_wall_ns(6) / CLOCK_NS_PER_SECOND);
+	check_gap(log, 5, 6);
 }
 
 static void
@@ -132,9 +121,7 @@ copy_truncate_and_compress(void **state)
 {
 	struct log_fixture *log = *state;
 
-	append(log, "mail.log", 3);
-	follow(log);
-	assert_string_equal(drain(log), "0..2");
+	follow_lines(log, 3);
 	append(log, "mail.log", 3);
 	copy_log(log, "mail.log", "mail.log.1");
 	truncate_log(log, "mail.log", 0);
@@ -148,17 +135,14 @@ a_log_truncated_without_a_copy(void **state)
 {
 	struct log_fixture *log = *state;
 
-	append(log, "mail.log", 5);
-	follow(log);
-	assert_string_equal(drain(log), "0..4");
+	follow_lines(log, 5);
 	append(log, "mail.log", 1);
 	truncate_log(log, "mail.log", 0);
 	assert_string_equal(drain(log), "");
 	assert_false(log_follower_sees(log->follower));
 	append(log, "mail.log", 2);
 	assert_string_equal(drain(log), "truncated 6..7");
-	assert_int_equal(log->gap_start_wall_ns / CLOCK_NS_PER_SECOND,
-	    line_wall_ns(4) / CLOCK_NS_PER_SECOND);
+	check_gap(log, 4, 6);
 }
 
 /* Longer again than what was read of it. */
@@ -167,9 +151,7 @@ a_log_truncated_and_written_between_two_looks(void **state)
 {
 	struct log_fixture *log = *state;
 
-	append(log, "mail.log", 2);
-	follow(log);
-	assert_string_equal(drain(log), "0..1");
+	follow_lines(log, 2);
 	truncate_log(log, "mail.log", 0);
 	append(log, "mail.log", 20);
 	assert_string_equal(drain(log), "truncated 2..21");
@@ -181,9 +163,7 @@ a_log_truncated_and_as_long_as_before(void **state)
 {
 	struct log_fixture *log = *state;
 
-	append(log, "mail.log", 2);
-	follow(log);
-	assert_string_equal(drain(log), "0..1");
+	follow_lines(log, 2);
 	truncate_log(log, "mail.log", 0);
 	append(log, "mail.log", 2);
 	assert_string_equal(drain(log), "truncated 2..3");
@@ -314,9 +294,7 @@ a_log_renamed_and_back(void **state)
 {
 	struct log_fixture *log = *state;
 
-	append(log, "mail.log", 3);
-	follow(log);
-	assert_string_equal(drain(log), "0..2");
+	follow_lines(log, 3);
 	rename_log(log, "mail.log", "mail.log.1");
 	assert_string_equal(drain(log), "");
 	rename_log(log, "mail.log.1", "mail.log");

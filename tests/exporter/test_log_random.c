@@ -97,30 +97,17 @@ shift(struct history *history)
 
 	for (int i = ROTATED; i >= 1; i--)
 		for (int j = 0; j < 2; j++) {
-			char from[64], to[64], path[PATH_MAX];
+			char from[64], to[64];
 
 			snprintf(
 			    from, sizeof(from), "mail.log.%d%s", i, endings[j]);
 			snprintf(
 			    to, sizeof(to), "mail.log.%d%s", i + 1, endings[j]);
-			fixture_name(history->log, from, path);
-			if (access(path, F_OK) != 0)
-				continue;
-			if (i == ROTATED)
-				unlink(path);
-			else
-				rename_log(history->log, from, to);
+			if (rename_if_there(history->log, from, to) &&
+			    i == ROTATED)
+				remove_log(history->log, to);
 		}
 	history->rotations++;
-}
-
-static bool
-exists(const struct history *history, const char *name)
-{
-	char path[PATH_MAX];
-
-	fixture_name(history->log, name, path);
-	return access(path, F_OK) == 0;
 }
 
 static void
@@ -142,20 +129,20 @@ take_step(struct history *history, enum step step)
 		restart(history);
 		break;
 	case RENAME:
-		if (!exists(history, "mail.log"))
+		if (!log_exists(log, "mail.log"))
 			break;
 		shift(history);
 		rename_log(log, "mail.log", "mail.log.1");
 		break;
 	case COPY:
-		if (!exists(history, "mail.log"))
+		if (!log_exists(log, "mail.log"))
 			break;
 		shift(history);
 		copy_log(log, "mail.log", "mail.log.1");
 		truncate_log(log, "mail.log", 0);
 		break;
 	case COMPRESS:
-		if (exists(history, "mail.log.2"))
+		if (log_exists(log, "mail.log.2"))
 			compress_log(log, "mail.log.2");
 		break;
 	case TRUNCATE:

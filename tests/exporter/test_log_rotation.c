@@ -18,6 +18,14 @@ read_some(struct log_fixture *log, int count)
 	return unfollow(log);
 }
 
+/* A log of `count` lines, the first `read` of which were read: up to there. */
+static struct journal_position
+begin(struct log_fixture *log, int count, int read)
+{
+	append(log, "mail.log", count);
+	return read_some(log, read);
+}
+
 static const char *
 read_rest(struct log_fixture *log, struct journal_position from)
 {
@@ -31,8 +39,7 @@ what_was_written_meanwhile_is_read(void **state)
 	struct log_fixture *log = *state;
 	struct journal_position at;
 
-	append(log, "mail.log", 5);
-	at = read_some(log, 3);
+	at = begin(log, 5, 3);
 	append(log, "mail.log", 5);
 	assert_string_equal(read_rest(log, at), "3..9");
 }
@@ -43,8 +50,7 @@ one_rotation_by_renaming(void **state)
 	struct log_fixture *log = *state;
 	struct journal_position at;
 
-	append(log, "mail.log", 5);
-	at = read_some(log, 3);
+	at = begin(log, 5, 3);
 	append(log, "mail.log", 5);
 	rename_log(log, "mail.log", "mail.log.1");
 	append(log, "mail.log", 5);
@@ -57,8 +63,7 @@ a_rotation_right_after_the_last_line_read(void **state)
 	struct log_fixture *log = *state;
 	struct journal_position at;
 
-	append(log, "mail.log", 5);
-	at = read_some(log, 5);
+	at = begin(log, 5, 5);
 	rename_log(log, "mail.log", "mail.log.1");
 	assert_string_equal(read_rest(log, at), "");
 	append(log, "mail.log", 5);
@@ -72,28 +77,13 @@ rotate(struct log_fixture *log, int kept)
 	char from[32], to[32];
 
 	for (int i = kept; i >= 2; i--) {
-		char path[PATH_MAX];
-
 		snprintf(from, sizeof(from), "mail.log.%d.gz", i);
 		snprintf(to, sizeof(to), "mail.log.%d.gz", i + 1);
-		fixture_name(log, from, path);
-		if (access(path, F_OK) == 0)
-			rename_log(log, from, to);
-		if (i == kept && access(path, F_OK) != 0) {
-			fixture_name(log, to, path);
-			if (access(path, F_OK) == 0)
-				remove_log(log, to);
-		}
+		if (rename_if_there(log, from, to) && i == kept)
+			remove_log(log, to);
 	}
-	{
-		char path[PATH_MAX];
-
-		fixture_name(log, "mail.log.1", path);
-		if (access(path, F_OK) == 0) {
-			rename_log(log, "mail.log.1", "mail.log.2");
-			compress_log(log, "mail.log.2");
-		}
-	}
+	if (rename_if_there(log, "mail.log.1", "mail.log.2"))
+		compress_log(log, "mail.log.2");
 	rename_log(log, "mail.log", "mail.log.1");
 }
 
@@ -103,8 +93,7 @@ several_rotations_with_compression(void **state)
 	struct log_fixture *log = *state;
 	struct journal_position at;
 
-	append(log, "mail.log", 5);
-	at = read_some(log, 3);
+	at = begin(log, 5, 3);
 	for (int i = 0; i < 4; i++) {
 		append(log, "mail.log", 5);
 		rotate(log, 10);
@@ -119,8 +108,7 @@ what_was_removed_is_a_gap(void **state)
 	struct log_fixture *log = *state;
 	struct journal_position at;
 
-	append(log, "mail.log", 5);
-	at = read_some(log, 3);
+	at = begin(log, 5, 3);
 	for (int i = 0; i < 5; i++) {
 		append(log, "mail.log", 5);
 		rotate(log, 3);
@@ -128,10 +116,7 @@ what_was_removed_is_a_gap(void **state)
 	append(log, "mail.log", 5);
 	assert_string_equal(read_rest(log, at), "gone 15..34");
 	/* From the last line read to the first that is there. */
-	assert_int_equal(log->gap_start_wall_ns / CLOCK_NS_PER_SECOND,
-	    line_wall_ns(2) / CLOCK_NS_PER_SECOND);
-	assert_int_equal(log->gap_end_wall_ns / CLOCK_NS_PER_SECOND,
-	    line_wall_ns(15) / CLOCK_NS_PER_SECOND);
+	check_gap(log, 2, 15);
 }
 
 static void
@@ -140,8 +125,7 @@ a_generation_in_the_middle_is_gone(void **state)
 	struct log_fixture *log = *state;
 	struct journal_position at;
 
-	append(log, "mail.log", 5);
-	at = read_some(log, 3);
+	at = begin(log, 5, 3);
 	/* It is known: somebody read it before. */
 	rename_log(log, "mail.log", "mail.log.2");
 	append(log, "mail.log", 5);
@@ -158,15 +142,13 @@ compressed_so_that_we_cannot_read_it(void **state)
 	struct log_fixture *log = *state;
 	struct journal_position at;
 
-	append(log, "mail.log", 5);
-	at = read_some(log, 5);
+	at = begin(log, 5, 5);
 	rename_log(log, "mail.log", "mail.log.2");
 	append(log, "mail.log", 5);
 	rename_log(log, "mail.log", "mail.log.1.xz");
 	append(log, "mail.log", 5);
 	assert_string_equal(read_rest(log, at), "unreadable 10..14");
-	assert_int_equal(log->gap_start_wall_ns / CLOCK_NS_PER_SECOND,
-	    line_wall_ns(4) / CLOCK_NS_PER_SECOND);
+	check_gap(log, 4, 10);
 }
 
 static void
@@ -175,8 +157,7 @@ the_file_that_was_being_read_is_now_unreadable(void **state)
 	struct log_fixture *log = *state;
 	struct journal_position at;
 
-	append(log, "mail.log", 5);
-	at = read_some(log, 3);
+	at = begin(log, 5, 3);
 	append(log, "mail.log", 5);
 	rename_log(log, "mail.log", "mail.log.1.zst");
 	append(log, "mail.log", 5);
@@ -193,8 +174,7 @@ an_unreadable_file_from_before_is_no_gap(void **state)
 	append(log, "mail.log", 5);
 	rename_log(log, "mail.log", "mail.log.2.xz");
 	log->next += 100;
-	append(log, "mail.log", 5);
-	at = read_some(log, 5);
+	at = begin(log, 5, 5);
 	rename_log(log, "mail.log", "mail.log.1");
 	log->next += 100;
 	append(log, "mail.log", 5);
@@ -207,8 +187,7 @@ copied_and_truncated_meanwhile(void **state)
 	struct log_fixture *log = *state;
 	struct journal_position at;
 
-	append(log, "mail.log", 5);
-	at = read_some(log, 3);
+	at = begin(log, 5, 3);
 	append(log, "mail.log", 5);
 	copy_log(log, "mail.log", "mail.log.1");
 	truncate_log(log, "mail.log", 0);
@@ -222,8 +201,7 @@ truncated_meanwhile(void **state)
 	struct log_fixture *log = *state;
 	struct journal_position at;
 
-	append(log, "mail.log", 5);
-	at = read_some(log, 3);
+	at = begin(log, 5, 3);
 	truncate_log(log, "mail.log", 0);
 	append(log, "mail.log", 50);
 	assert_string_equal(read_rest(log, at), "gone 5..54");
@@ -239,8 +217,7 @@ shorter_than_before_and_written_on(void **state)
 
 	append(log, "mail.log", 5);
 	assert_int_equal(stat(log->path, &status), 0);
-	append(log, "mail.log", 5);
-	at = read_some(log, 10);
+	at = begin(log, 5, 10);
 	truncate_log(log, "mail.log", status.st_size);
 	assert_string_equal(read_rest(log, at), "");
 	append(log, "mail.log", 2);
@@ -259,8 +236,7 @@ shorter_than_before_and_longer_again(void **state)
 
 	append(log, "mail.log", 5);
 	assert_int_equal(stat(log->path, &status), 0);
-	append(log, "mail.log", 5);
-	at = read_some(log, 10);
+	at = begin(log, 5, 10);
 	truncate_log(log, "mail.log", status.st_size - 10);
 	append(log, "mail.log", 10);
 	assert_string_equal(read_rest(log, at), "damaged 16..19");
@@ -272,8 +248,7 @@ damaged_compression_is_told(void **state)
 	struct log_fixture *log = *state;
 	struct journal_position at;
 
-	append(log, "mail.log", 3000);
-	at = read_some(log, 3);
+	at = begin(log, 3000, 3);
 	compress_log(log, "mail.log");
 	rename_log(log, "mail.log.gz", "mail.log.1.gz");
 	truncate_log(log, "mail.log.1.gz", 6000);
@@ -291,8 +266,7 @@ names_by_date(void **state)
 	struct log_fixture *log = *state;
 	struct journal_position at;
 
-	append(log, "mail.log", 5);
-	at = read_some(log, 3);
+	at = begin(log, 5, 3);
 	append(log, "mail.log", 5);
 	rename_log(log, "mail.log", "mail.log-20261128");
 	append(log, "mail.log", 5);
@@ -347,12 +321,10 @@ rotations_within_one_second(void **state)
 {
 	struct log_fixture *log = *state;
 	struct journal_position at;
-	const char *line = "Nov 30 07:47:42 mx postfix/qmgr[%d]: removed\n";
 
 	for (int i = 0; i < 4; i++) {
 		char text[128], name[32];
 
-		(void)line;
 		snprintf(text, sizeof(text),
 		    "Nov 30 07:47:42 mx postfix/qmgr[%d]: removed\n", i + 1);
 		append_text(log, "mail.log", text);
@@ -472,8 +444,7 @@ a_lost_catalog_is_rebuilt_as_it_was(void **state)
 	struct log_fixture *log = *state;
 	struct journal_position at;
 
-	append(log, "mail.log", 5);
-	at = read_some(log, 3);
+	at = begin(log, 5, 3);
 	log_catalog_free(&log->catalog);
 	assert_string_equal(read_rest(log, at), "3..4");
 	assert_int_equal(log->catalog.items[0].number, at.segment);
