@@ -219,6 +219,33 @@ field_ending(struct text_page *page, const struct timeline *timeline)
 	page_end_line(page);
 }
 
+/* Each that a recipient's mail took, in the order of recipients. */
+static void
+field_routes(struct text_page *page, const struct timeline *timeline)
+{
+	const struct timeline_recipient *recipients = timeline->recipients;
+	bool begun = false;
+
+	for (size_t i = 0; i < timeline->recipient_count; i++) {
+		size_t first = 0;
+
+		if (recipients[i].route == NULL)
+			continue;
+		while (recipients[first].route != recipients[i].route)
+			first++;
+		if (first < i)
+			continue;
+		if (begun)
+			page_text(page, ", ");
+		else
+			begin_field(page, "route");
+		begun = true;
+		page_text(page, recipients[i].route);
+	}
+	if (begun)
+		page_end_line(page);
+}
+
 static void
 field_forged(struct text_page *page, uint32_t forged_stamps)
 {
@@ -254,6 +281,7 @@ head(struct text_page *page, const struct timeline *timeline)
 	field_forged(page, event->forged_stamps);
 	field_started(page, timeline->start_wall_ns);
 	field_ending(page, timeline);
+	field_routes(page, timeline);
 }
 
 void

@@ -130,7 +130,10 @@ struct message_record {
 	size_t recipient_count;
 	struct leg_record *legs; /* in the order they began */
 	size_t leg_count;
-	uint32_t evidence;   /* see exporter/join/fate.h; opaque here */
+	/* See exporter/join/fate.h; opaque here but for this bit: the message
+	 * was submitted, see store/route.h. */
+#define RECORD_SUBMITTED (UINT32_C(1) << 19)
+	uint32_t evidence;
 	uint64_t size_bytes; /* by the log; 0: unknown */
 	struct attempt_record *attempts; /* by the log, in its order */
 	size_t attempt_count;

@@ -49,12 +49,15 @@
     "CREATE INDEX queue_id_hash ON queue_id(hash);"
 
 /* What version 3 added: what operators said of messages. time: wall clock in
- * nanoseconds. */
+ * nanoseconds. And latencies got routes: before, only mailboxes had any. */
 #define OPERATION_TABLE							      \
     "CREATE TABLE operation("						      \
 	"message INTEGER NOT NULL, time INTEGER NOT NULL,"		      \
 	"kind INTEGER NOT NULL, who ANY, comment ANY,"			      \
 	"PRIMARY KEY(message, time)) STRICT, WITHOUT ROWID;"
+#define LATENCY_ROUTE							      \
+    "UPDATE series SET name = name || '{route=\"inbound\"}'"		      \
+	" WHERE name = 'postlag_delivery_latency_seconds';"
 
 static const char day_tables[] =
     DICTIONARY("domain")
@@ -161,7 +164,7 @@ static const char control_tables[] =
 /* What turns the version before into this one; NULL: nothing needs to. */
 static const char *const day_upgrades[SCHEMA_VERSION + 1] = {
     [2] = day_to_version2,
-    [3] = OPERATION_TABLE,
+    [3] = OPERATION_TABLE LATENCY_ROUTE,
 };
 static const char *const control_upgrades[SCHEMA_VERSION + 1] = {
     [2] = NOTE_TABLE,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "store/route.h"
 
 /* What is needed while one timeline is built. */
 struct builder {
@@ -91,6 +92,18 @@ deciding_reply(const struct delivery_recipient *recipient)
 	return recipient->envelope.code != 0 ? &recipient->envelope : NULL;
 }
 
+/* Older rows do not have the bit. Of whom nobody tells, nothing is said. */
+static const char *
+route_to(const struct message_record *record, enum recipient_state state)
+{
+	bool is_submitted = (record->evidence & RECORD_SUBMITTED) != 0 ||
+			    route_is_submitted(&record->event);
+
+	if (!is_submitted && record->event.client_address == NULL)
+		return NULL;
+	return route_name(route_of(is_submitted, state));
+}
+
 static void
 build_recipient(struct builder *builder,
     const struct recipient_record *recipient,
@@ -101,6 +114,7 @@ build_recipient(struct builder *builder,
 	const struct leg_record *leg;
 
 	*recipient_r = (struct timeline_recipient){.record = recipient};
+	recipient_r->route = route_to(record, recipient->state);
 	if (recipient->leg < 0)
 		return;
 	leg = &record->legs[recipient->leg];

@@ -33,6 +33,7 @@ struct timeline_recipient {
 	const struct recipient_record *record;
 	const struct delivery_reply *reply; /* that decided; NULL: none */
 	struct duration latency;            /* MAIL FROM to that reply */
+	const char *route; /* see route.h; NULL: none, or unknown */
 	/* Delivery agents' lines about it in Postfix's log, and the last. */
 	size_t attempt_count;
 	const struct attempt_record *last_attempt;

@@ -138,6 +138,7 @@ from_recipient(const struct timeline_recipient *recipient)
 	put_text(object, "address", record->address);
 	put_text(object, "original", record->original);
 	put_text(object, "state", recipient_state_name(record->state));
+	put_text(object, "route", recipient->route);
 	put_text(object, "reason",
 	    record->reason != FATE_REASON_NONE
 		? fate_reason_name(record->reason)

@@ -55,6 +55,9 @@ enum message_evidence {
 	/* Queue look-up: when it was found absent, the log did not tell
 	 * everything of its time. */
 	MESSAGE_BLIND = 1 << 18,
+	/* Milter, or the log of what no milter saw: it was submitted. Means
+	 * nothing to fate_of(). */
+	MESSAGE_SUBMITTED = RECORD_SUBMITTED,
 	/* Log: one bit for each of the queue ids of a message that has several:
 	 * it is removed. Means nothing to fate_of(): REMOVED is all of them. */
 	MESSAGE_GONE_FIRST = 1 << 20,

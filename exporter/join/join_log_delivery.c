@@ -10,6 +10,11 @@
 #include "exporter/join/join_log_state.h"
 #include "exporter/join/log_verdict.h"
 #include "exporter/join/open_messages.h"
+#include "exporter/metrics/effect.h"
+#include "store/route.h"
+
+/* A latency's end is at least as exact. */
+#define PRECISE_NS INT64_C(1000000)
 
 struct delivery {
 	struct subject subject;
@@ -204,6 +209,37 @@ evidence_for(const struct delivery *delivery, enum course course)
 	return delivery->verdict.is_forward ? EVIDENCE_LOG_EXPANDED : 0;
 }
 
+/* Once a recipient that another host has taken. A date with whole seconds
+ * would be wrong by more than most of it takes. */
+static void
+observe_relayed(const struct delivery *delivery, size_t number, bool is_known)
+{
+	const struct open_message *message = delivery->message;
+	const struct log_input *input = delivery->input;
+	const struct moment from = {.at = {message->mail_at.wall_ns, 0}};
+	const struct moment to = {.at = {input->wall_ns, 0}};
+	bool is_submitted = (message->evidence & MESSAGE_SUBMITTED) != 0;
+
+	if (is_known || delivery->verdict.goes_on ||
+	    message->ending == MESSAGE_ENDING_LOGGED ||
+	    input->precision_ns > PRECISE_NS ||
+	    message->recipients[number].state != RECIPIENT_RELAYED)
+		return;
+	effect_observe(message->key.file,
+	    metric_index(METRIC_DELIVERY_LATENCY,
+		route_of(is_submitted, RECIPIENT_RELAYED)),
+	    input->wall_ns, duration_between(from, to));
+}
+
+/* Whether another host was known to have it before this line. */
+static bool
+is_relayed(const struct delivery *delivery, size_t number)
+{
+	return number < delivery->message->recipient_count &&
+	       (delivery->message->recipients[number].evidence &
+		   EVIDENCE_LOG_RELAYED) != 0;
+}
+
 int
 join_log_delivery(struct join *join, const struct log_input *input,
     struct tracked *message, struct reason *reason)
@@ -219,6 +255,7 @@ join_log_delivery(struct join *join, const struct log_input *input,
 	};
 	enum course course;
 	size_t number;
+	bool was_relayed;
 
 	if (delivery.to == NULL)
 		return 0;
@@ -226,10 +263,12 @@ join_log_delivery(struct join *join, const struct log_input *input,
 		return -1;
 	course = find_course(join, &delivery, reason);
 	number = match(&delivery);
+	was_relayed = is_relayed(&delivery, number);
 	if (course == COURSE_FAILED ||
 	    tell_recipient(&delivery, number, evidence_for(&delivery, course),
 		reason) != 0 ||
 	    add_attempt(join, &delivery, number, reason) != 0)
 		return -1;
+	observe_relayed(&delivery, number, was_relayed);
 	return tell_original(&delivery, number, reason);
 }

@@ -161,6 +161,19 @@ add_decided(struct join *join, const struct log_context *context,
 	    &subject, context->decided_for, &nothing, reason);
 }
 
+/* What no milter saw is submitted or not as its first queue id was. */
+static bool
+is_submitted(
+    const struct log_context *context, const struct open_message *message)
+{
+	if (message->ending != MESSAGE_ENDING_LOGGED ||
+	    message->queue_id == NULL ||
+	    strcmp(message->queue_id, context->queue_id) != 0)
+		return false;
+	return context->origin != LOG_ORIGIN_CLIENT || context->is_local ||
+	       context->sasl_user != NULL;
+}
+
 int
 join_log_bind(struct join *join, const struct log_input *input,
     struct log_context *context, struct tracked *message, struct reason *reason)
@@ -169,6 +182,8 @@ join_log_bind(struct join *join, const struct log_input *input,
 	uint32_t set = context->evidence;
 	int result = 0;
 
+	if (is_submitted(context, known))
+		set |= MESSAGE_SUBMITTED;
 	/* What was active has been released since. */
 	if (known->evidence & MESSAGE_QUEUED)
 		set &= ~(uint32_t)MESSAGE_HELD;

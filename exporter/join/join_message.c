@@ -16,10 +16,12 @@
 #include "exporter/join/refusal.h"
 #include "exporter/metrics/effect.h"
 #include "exporter/read/log_trust.h"
+#include "store/route.h"
 
 /* An event whose recipients are those that Postfix will deliver to. */
 struct folded {
 	struct message_event event;
+	uint32_t evidence;                  /* of the message */
 	struct recipient_verdict *verdicts; /* one a recipient */
 	size_t accepted;
 };
@@ -92,7 +94,8 @@ fold(const struct message_event *event, struct arena *arena,
 	struct seen *table = NULL;
 	int again = 0;
 
-	*folded_r = (struct folded){.event = *event};
+	*folded_r = (struct folded){
+	    .event = *event, .evidence = evidence_by_ending(event->ending)};
 	folded_r->event.recipient_count = 0;
 	folded_r->event.recipients =
 	    arena_alloc(arena, count * sizeof(*event->recipients));
@@ -191,7 +194,7 @@ track(struct join *join, const struct folded *folded,
 	    .instance = segment->instance,
 	    .queue_id = event->queue_id,
 	    .ending = event->ending,
-	    .evidence = evidence_by_ending(event->ending),
+	    .evidence = folded->evidence,
 	    .mail_at = event->mail_at,
 	    .eom_at = event->eom_at,
 	    .recipients = open_recipients(join->scratch, folded),
@@ -218,13 +221,36 @@ settle_waiting(
 	return 0;
 }
 
+/* Mail that comes back is what it was before. */
+static int
+find_submission(struct join *join, struct folded *folded, struct reason *reason)
+{
+	const struct uuid *previous = &folded->event.previous;
+	const struct tracked *held;
+	struct open_message found = {.evidence = 0};
+	int result = 0;
+
+	if (route_is_submitted(&folded->event))
+		found.evidence = MESSAGE_SUBMITTED;
+	else if (uuid_is_set(previous)) {
+		held = open_messages_find(join->messages, previous);
+		if (held != NULL)
+			found.evidence = tracked_message(held)->evidence;
+		else
+			result = store_find_message(join->store, previous,
+			    join->scratch, &found, reason);
+	}
+	folded->evidence |= found.evidence & MESSAGE_SUBMITTED;
+	return result < 0 ? -1 : 0;
+}
+
 static int
 add_message(struct join *join, const struct folded *folded,
     const struct join_input *input, struct day_file *file,
     struct reason *reason)
 {
 	const struct message_verdict verdict = {
-	    .evidence = evidence_by_ending(folded->event.ending),
+	    .evidence = folded->evidence,
 	    .recipients = folded->verdicts,
 	};
 	const struct segment_header *segment = input->record->segment;
@@ -294,6 +320,8 @@ join_message(
 			count_message(join, file, &folded, record->segment);
 		return 0;
 	}
+	if (find_submission(join, &folded, reason) != 0)
+		return -1;
 	count_message(join, file, &folded, record->segment);
 	return add_message(join, &folded, input, file, reason);
 }

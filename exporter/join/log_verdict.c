@@ -5,6 +5,7 @@
 #include "exporter/join/log_verdict.h"
 
 #include "exporter/join/fate.h"
+#include "store/route.h"
 
 static uint32_t
 action_bits(enum maillog_action action)
@@ -141,15 +142,10 @@ log_verdict_delivery(const struct maillog_record *record)
 bool
 log_verdict_is_loopback(struct maillog_view peer)
 {
-	static const struct maillog_view ipv4 = MAILLOG_LITERAL("127.");
-	static const struct maillog_view ipv6 = MAILLOG_LITERAL("::1");
-	static const struct maillog_view mapped =
-	    MAILLOG_LITERAL("::ffff:127.");
 	struct maillog_view name, address;
 
 	maillog_peer_split(peer, &name, &address);
-	return maillog_view_begins(address, ipv4) ||
-	       maillog_view_equal(address, ipv6) ||
-	       maillog_view_begins(address, mapped) ||
-	       memchr(address.at, '/', address.size) != NULL;
+	return address.size > 0 &&
+	       (route_is_loopback(address.at, address.size) ||
+		   memchr(address.at, '/', address.size) != NULL);
 }

@@ -14,6 +14,7 @@
 #include "exporter/join/open_messages.h"
 #include "exporter/join/transition.h"
 #include "exporter/metrics/effect.h"
+#include "store/route.h"
 
 struct outcome {
 	struct subject subject;
@@ -100,8 +101,11 @@ observe(
 	/* Of other mail no precise beginning is known. */
 	if (outcome->message->ending == MESSAGE_ENDING_LOGGED)
 		return;
-	effect_observe(file, metric_index(METRIC_DELIVERY_LATENCY, 0), wall_ns,
-	    delivery_latency(&view));
+	effect_observe(file,
+	    metric_index(METRIC_DELIVERY_LATENCY,
+		route_of((outcome->message->evidence & MESSAGE_SUBMITTED) != 0,
+		    RECIPIENT_DELIVERED)),
+	    wall_ns, delivery_latency(&view));
 	for (unsigned i = PHASE_QUEUE; i < PHASES; i++)
 		effect_observe(file, metric_index(METRIC_PHASE, i), wall_ns,
 		    phase_duration((enum phase)i, &view));

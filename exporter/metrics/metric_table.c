@@ -11,6 +11,7 @@
 #include "proto/event.h"
 #include "proto/phase.h"
 #include "store/record.h"
+#include "store/route.h"
 
 const char *const metric_sources[SOURCES] = {
     "milter", "lmtp", "operator", "log", "other"};
@@ -54,6 +55,12 @@ static const char *
 revised_to_value(unsigned number)
 {
 	return recipient_state_name(revision_to(number));
+}
+
+static const char *
+route_value(unsigned number)
+{
+	return route_name((enum route)number);
 }
 
 static const char *
@@ -235,9 +242,14 @@ const struct metric_family metric_families[METRICS] = {
 	false},
 [METRIC_DELIVERY_LATENCY] = {
 	"postlag_delivery_latency_seconds", METRIC_STORED_HISTOGRAM,
-	METRIC_SECONDS, {{.name = NULL}},
-	"From MAIL FROM to the LMTP server's 2xx for the recipient, once a "
-	"recipient, whatever the retries.", false},
+	METRIC_SECONDS, {{"route", ROUTES, route_value}},
+	"From MAIL FROM to where the recipient's mail went, once a recipient, "
+	"whatever the retries. To a mailbox (inbound: from outside, internal: "
+	"submitted): until the LMTP server's 2xx. To another host (outbound: "
+	"submitted, transit: from outside): until the log's line, if its date "
+	"has fractions of a second. Submitted: by an authenticated client, by "
+	"sendmail or from a loopback address.",
+	false},
 [METRIC_PHASE] = {
 	"postlag_phase_seconds", METRIC_STORED_HISTOGRAM, METRIC_SECONDS,
 	{{"phase", PHASES, phase_value}},

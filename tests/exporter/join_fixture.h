@@ -8,6 +8,7 @@
  *     M a Q1 u1 u2          message `a` with queue id Q1 was accepted
  *     M!5 a Q1 u1           it ended in that phase (a number) instead
  *     M~2 a Q1 u1           the same two days ago;  M^1: forged stamps
+ *     M@ a Q1 u1            its client authenticated
  *     D a Q1 u1=250         delivery: stamp of message `a`, queue id Q1
  *     M<b c Q2 u1           its stamp before was that of `b`
  *     D - - u1=250          without a stamp, without a queue id
@@ -182,6 +183,8 @@ script_message(struct script *script, const char *verb, char **rest)
 	message->id = uuid_new(message->mail_at.wall_ns);
 	message->ending = MESSAGE_ENDING_ACCEPTED;
 	message->phase = MESSAGE_PHASE_EOM;
+	message->client_address = "192.0.2.1";
+	message->sasl_user = strchr(verb, '@') != NULL ? "alice" : NULL;
 	message->forged_stamps = (uint32_t)script_number(verb, '^');
 	message->sender = "sender@example.net";
 	message->queue_id = script_queue_id(script, rest);

@@ -6,6 +6,7 @@
 #ifndef TESTS_EXPORTER_LOG_DUMP_H
 #define TESTS_EXPORTER_LOG_DUMP_H
 
+#include "store/route.h"
 #include "tests/exporter/join_dump.h"
 
 #define TEXTS_MAX 64
@@ -184,6 +185,21 @@ dump_refusals(const char *totals, struct buffer *out)
 	}
 }
 
+/* How many latencies of each route were observed. */
+static inline void
+dump_routes(const char *totals, struct buffer *out)
+{
+	for (unsigned i = 0; i < ROUTES; i++) {
+		const char *route = route_name((enum route)i);
+		char name[100];
+
+		snprintf(name, sizeof(name),
+		    "delivery_latency_seconds{route=\"%s\"}", route);
+		buffer_append_format(
+		    out, "%s %lu\n", route, dump_value(totals, name));
+	}
+}
+
 /* To be freed. */
 static inline char *
 log_dump(struct world *world, const struct script *script)
@@ -196,6 +212,7 @@ log_dump(struct world *world, const struct script *script)
 	assert_balance((const char *)totals.data);
 	dump_balance((const char *)totals.data, &out);
 	dump_refusals((const char *)totals.data, &out);
+	dump_routes((const char *)totals.data, &out);
 	dump_gauges(world, &out);
 	dump_rows(world, script, &out);
 	buffer_free(&totals);

@@ -72,12 +72,12 @@ buckets_are_cumulative_and_end_with_the_count(void **state)
 	latency->count = 9;
 	latency->sum_ns = INT64_C(1234500000);
 	text = text_of(&picture);
-	assert_has(text, "_latency_seconds_bucket{le=\"0.001\"} 2\n");
-	assert_has(text, "_latency_seconds_bucket{le=\"0.002\"} 5\n");
-	assert_has(text, "_latency_seconds_bucket{le=\"432000\"} 5\n");
-	assert_has(text, "_latency_seconds_bucket{le=\"+Inf\"} 9\n");
-	assert_has(text, "_latency_seconds_sum 1.2345\n");
-	assert_has(text, "_latency_seconds_count 9\n");
+	assert_has(text, "_bucket{route=\"inbound\",le=\"0.001\"} 2\n");
+	assert_has(text, "_bucket{route=\"inbound\",le=\"0.002\"} 5\n");
+	assert_has(text, "_bucket{route=\"inbound\",le=\"432000\"} 5\n");
+	assert_has(text, "_bucket{route=\"inbound\",le=\"+Inf\"} 9\n");
+	assert_has(text, "_sum{route=\"inbound\"} 1.2345\n");
+	assert_has(text, "_count{route=\"inbound\"} 9\n");
 	free(text);
 	picture_free(&picture);
 }
@@ -132,7 +132,8 @@ the_store_knows_counters_by_sample_name(void **state)
 	const struct totals_names *names = metrics_names();
 
 	assert_string_equal(
-	    names->counters[metric_index(METRIC_SMTP_REJECTS, 1)],
+	    names->counters[metric_index(METRIC_SMTP_REJECTS,
+		REJECT_RCPT * REJECTS + REJECT_PERMANENT)],
 	    "postlag_smtp_rejects_total{phase=\"rcpt\",class=\"5\"}");
 	assert_string_equal(
 	    names->counters[metric_index(METRIC_OUTCOME_REVISIONS,
@@ -141,7 +142,7 @@ the_store_knows_counters_by_sample_name(void **state)
 	    "to=\"delivered\"}");
 	assert_string_equal(
 	    names->histograms[metric_index(METRIC_DELIVERY_LATENCY, 0)],
-	    "postlag_delivery_latency_seconds");
+	    "postlag_delivery_latency_seconds{route=\"inbound\"}");
 }
 
 static void

@@ -15,7 +15,7 @@ static const struct scenario scenarios[] = {
 	"recipients_accepted_total 2\n"
 	"recipient_outcomes_total{outcome=\"delivered\"} 2\n"
 	"delivery_attempts_total{result=\"delivered\"} 2\n"
-	"delivery_latency_seconds 2\n"
+	"delivery_latency_seconds{route=\"inbound\"} 2\n"
 	"phase_seconds{phase=\"mail_to_rcpt\"} 1\n"
 	"phase_seconds{phase=\"queue\"} 2\n"
 	"phase_seconds{phase=\"lmtp_reply\"} 2\n"
@@ -29,7 +29,7 @@ static const struct scenario scenarios[] = {
 	"recipient_outcomes_total{outcome=\"delivered\"} 3\n"
 	"recipient_outcomes_total{outcome=\"bounced\"} 1\n"
 	"delivery_attempts_total{result=\"deferred\"} 1\n"
-	"delivery_latency_seconds 3\n"
+	"delivery_latency_seconds{route=\"inbound\"} 3\n"
 	"open 1\n"
 	"Q1: u1=delivered/1 u2=delivered/1 u3=delivered/1 u4=bounced/1"
 	" u5=deferred/1 [stamped]\n"},
@@ -38,7 +38,7 @@ static const struct scenario scenarios[] = {
 	"recipient_outcomes_total{outcome=\"delivered\"} 1\n"
 	"delivery_attempts_total{result=\"deferred\"} 2\n"
 	"delivery_attempts_total{result=\"delivered\"} 1\n"
-	"delivery_latency_seconds 1\n"
+	"delivery_latency_seconds{route=\"inbound\"} 1\n"
 	"phase_seconds{phase=\"lmtp_data\"} 1\n"
 	"Q1: u1=delivered/3 [stamped] [stamped] [stamped]\n"},
     {"RCPT TO refused by the server bounces", "M a Q1 u1\nD a Q1 u1=/550\n",
@@ -51,7 +51,7 @@ static const struct scenario scenarios[] = {
 	"M a Q1 u1\nD a Q1 u1=250\nD a Q1 u1=250\n",
 	"recipient_outcomes_total{outcome=\"delivered\"} 1\n"
 	"duplicates_total 1\n"
-	"delivery_latency_seconds 1\n"
+	"delivery_latency_seconds{route=\"inbound\"} 1\n"
 	"Q1: u1=delivered/2 [stamped] [stamped]\n"},
     {"what was delivered cannot bounce any more",
 	"M a Q1 u1\nD a Q1 u1=250\nD a Q1 u1=550\n",
@@ -120,18 +120,20 @@ static const struct scenario scenarios[] = {
 	"forged_stamps_total 3\n"},
     {"without a stamp the queue id joins", "M a Q1 u1\nD - Q1 u1=250\n",
 	"unstamped_total{reason=\"no_stamp\"} 1\n"
-	"delivery_latency_seconds 1\n"
+	"delivery_latency_seconds{route=\"inbound\"} 1\n"
 	"Q1: u1=delivered/1 [queue_id]\n"},
     {"case 41: a queue id used again joins its newest message",
 	"M a Q1 u1\nD a Q1 u1=250\nM b Q1 u1\nD - Q1 u1=250\n",
-	"delivery_latency_seconds 2\n"
+	"delivery_latency_seconds{route=\"inbound\"} 2\n"
 	"Q1: u1=delivered/1 [queue_id]\n"
 	"Q1: u1=delivered/1 [stamped]\n"},
     {"a mail of days ago is delivered", "M~3 a Q1 u1\nD a Q1 u1=250\n",
-	"delivery_latency_seconds 1\nQ1: u1=delivered/1 [stamped]\n"},
+	"delivery_latency_seconds{route=\"inbound\"} 1\nQ1: u1=delivered/1 "
+	"[stamped]\n"},
     {"an id of a wrong clock is kept as well", "M~300 a Q1 u1\nD a Q1 u1=250\n",
 	"odd_messages_total 1\n"
-	"delivery_latency_seconds 1\nQ1: u1=delivered/1 [stamped]\n"},
+	"delivery_latency_seconds{route=\"inbound\"} 1\nQ1: u1=delivered/1 "
+	"[stamped]\n"},
     {"without stamp and message nothing joins", "D - Q1 u1=250 u2=451\n",
 	"unstamped_total{reason=\"no_message\"} 1\n"
 	"recipients_added_total{reason=\"unjoined\"} 1\n"
@@ -147,7 +149,7 @@ static const struct scenario scenarios[] = {
 	"M a Q1 u1\nM b Q2 u2\nD a Q2 u2=250\nD a Q1 u1=250\n",
 	"forged_stamps_total 1\n"
 	"unstamped_total{reason=\"no_stamp\"} 1\n"
-	"delivery_latency_seconds 2\n"
+	"delivery_latency_seconds{route=\"inbound\"} 2\n"
 	"Q1: u1=delivered/1 [stamped]\n"
 	"Q2: u2=delivered/1 [queue_id]\n"},
     {"nor when the mail it is in is not known", "M a Q1 u1\nD a Q2 u1=250\n",
@@ -253,7 +255,8 @@ what_waits_is_settled_after_a_restart(void **state)
 	assert_non_null(
 	    strstr(dump, "Q1: u1=delivered/1 u2=deferred/1 [stamped]"));
 	assert_int_equal(dump_value(dump, "waiting"), 0);
-	assert_int_equal(dump_value(dump, "delivery_latency_seconds"), 1);
+	assert_int_equal(
+	    dump_value(dump, "delivery_latency_seconds{route=\"inbound\"}"), 1);
 	free(dump);
 	world_end(&world);
 	script_free(&script);
@@ -328,7 +331,8 @@ clocks_that_disagree_are_counted_and_not_observed(void **state)
 	dump = world_dump(&world, &script);
 	assert_int_equal(dump_value(dump, "clock_skew_total"), 1);
 	assert_int_equal(dump_value(dump, "phase_seconds{phase=\"queue\"}"), 0);
-	assert_int_equal(dump_value(dump, "delivery_latency_seconds"), 1);
+	assert_int_equal(
+	    dump_value(dump, "delivery_latency_seconds{route=\"inbound\"}"), 1);
 	free(dump);
 	world_end(&world);
 	script_free(&script);

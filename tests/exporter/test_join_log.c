@@ -213,6 +213,20 @@ static const struct scenario scenarios[] = {
 	" to=<u1@example.test>: 5.7.1 no\n"
 	"L cleanup 8 warning: A00001: queue file size limit exceeded\n" TICK,
 	"ghost 0\n", ANY_ORDER},
+    {"case 19: from outside or submitted, to a mailbox or another host",
+	"M a A00001 u1\n" IN("A00001") ACTIVE("A00001")
+	"D a A00001 u1=250\n" SENT("lmtp", "A00001", "u1", "250 Saved")
+	REMOVED("A00001")
+	"M@ b A00002 u2 far\n" IN("A00002") ACTIVE("A00002")
+	"D b A00002 u2=250\n" SENT("lmtp", "A00002", "u2", "250 Saved")
+	SENT("smtp", "A00002", "far", "250 Ok") REMOVED("A00002")
+	"M c A00003 far\n" IN("A00003") ACTIVE("A00003")
+	DEFERRED("A00003", "far") SENT("smtp", "A00003", "far", "250 Ok")
+	REMOVED("A00003")
+	"M<b d A00004 u3\n" IN("A00004") ACTIVE("A00004")
+	"D d A00004 u3=250\n" SENT("lmtp", "A00004", "u3", "250 Saved")
+	REMOVED("A00004"),
+	"delivered 3\nrelayed 2\ninbound 1\ninternal 2\n", CAUSAL},
     {"case 37: the discard transport, an alias to /dev/null",
 	"M a A00001 u1 u2\n" IN("A00001") ACTIVE("A00001")
 	TO("discard", "A00001", "u1", "relay=none, delay=0, dsn=2.0.0,"

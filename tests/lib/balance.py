@@ -59,5 +59,5 @@ class Balance:
         self.assertEqual(accepted + added,
                          metrics.total("postlag_recipients"))
         self.assertEqual(
-            metrics.value("postlag_delivery_latency_seconds_count"),
+            metrics.total("postlag_delivery_latency_seconds_count"),
             states.count("delivered"))

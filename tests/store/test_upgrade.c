@@ -210,6 +210,24 @@ an_upgraded_store_goes_on_where_it_was(void **state)
 	assert_int_equal(record->recipients[1].leg, 0);
 }
 
+/* Counters do not sink because labels were added. */
+static void
+latencies_without_a_route_are_of_mailboxes(void **state)
+{
+	struct fixture *fixture = *state;
+	char path[FIXTURE_PATH_SIZE];
+
+	fixture_path(fixture, DAY, path);
+	execute(path, "INSERT INTO series"
+		      " VALUES(90, 'postlag_delivery_latency_seconds')");
+	fixture_open(fixture);
+	fixture_close(fixture);
+	assert_int_equal(
+	    ask(path, "SELECT id FROM series WHERE name ="
+		      " 'postlag_delivery_latency_seconds{route=\"inbound\"}'"),
+	    90);
+}
+
 /* As one that this version made. */
 static void
 an_upgraded_file_has_every_table_and_index(void **state)
@@ -276,6 +294,7 @@ main(void)
 	    TEST(an_upgraded_store_goes_on_where_it_was),
 	    TEST(an_upgraded_file_has_every_table_and_index),
 	    TEST(a_reader_asks_for_the_upgrade),
+	    TEST(latencies_without_a_route_are_of_mailboxes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
