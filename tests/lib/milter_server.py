@@ -9,12 +9,12 @@ other side of mta_simulator.py, kept as small as Postfix allows.
 Senders that are not in ACTIONS pass.
 """
 
-import socket
 import struct
-import threading
+
+from tcp_server import TcpServer
 
 VERSION = 6
-ADD_RECIPIENT, DELETE_RECIPIENT, QUARANTINE = 0x4, 0x8, 0x20
+CHANGES = 0x4 | 0x8 | 0x20  # add and delete recipients, quarantine
 NO_BODY = 0x10
 
 ACTIONS = {
@@ -28,53 +28,26 @@ ACTIONS = {
 """Local part of the sender: what is answered to end of message."""
 
 
-class MilterServer:
-    def __init__(self):
-        self.socket = socket.create_server(("127.0.0.1", 0))
-        self.port = self.socket.getsockname()[1]
-        self.thread = threading.Thread(target=self._accept, daemon=True)
-        self.thread.start()
-
-    def _accept(self):
-        while True:
-            try:
-                connection, _ = self.socket.accept()
-            except OSError:
-                return
-            threading.Thread(target=_session, args=(connection,),
-                             daemon=True).start()
-
-    def close(self):
-        self.socket.shutdown(socket.SHUT_RDWR)
-        self.socket.close()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
-
-def _session(connection):
-    with connection, connection.makefile("rb") as packets:
-        actions = [("c", b"")]
-        while size := packets.read(4):
-            packet = packets.read(struct.unpack("!I", size)[0])
-            command, data = chr(packet[0]), packet[1:]
-            if command == "Q":
-                return
-            if command == "M":
-                sender = data.split(b"\0")[0].strip(b"<>").decode()
-                actions = ACTIONS.get(sender.split("@")[0], [("c", b"")])
-            replies = [("c", b"")]
-            if command == "O":
-                replies = [("O", struct.pack(
-                    "!III", VERSION,
-                    ADD_RECIPIENT | DELETE_RECIPIENT | QUARANTINE, NO_BODY))]
-            elif command == "E":
-                replies = actions
-            elif command in "DA":
-                replies = []
-            connection.sendall(b"".join(
-                struct.pack("!I", len(more) + 1) + reply.encode() + more
-                for reply, more in replies))
+class MilterServer(TcpServer):
+    def serve(self, connection):
+        with connection, connection.makefile("rb") as packets:
+            actions = [("c", b"")]
+            while size := packets.read(4):
+                packet = packets.read(struct.unpack("!I", size)[0])
+                command, data = chr(packet[0]), packet[1:]
+                if command == "Q":
+                    return
+                if command == "M":
+                    sender = data.split(b"\0")[0].strip(b"<>").decode()
+                    actions = ACTIONS.get(sender.split("@")[0], [("c", b"")])
+                replies = [("c", b"")]
+                if command == "O":
+                    replies = [("O", struct.pack(
+                        "!III", VERSION, CHANGES, NO_BODY))]
+                elif command == "E":
+                    replies = actions
+                elif command in "DA":
+                    replies = []
+                connection.sendall(b"".join(
+                    struct.pack("!I", len(more) + 1) + reply.encode() + more
+                    for reply, more in replies))

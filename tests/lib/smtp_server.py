@@ -9,9 +9,8 @@ recipient is accepted. XFORWARD is taken and kept, as filters do.
 """
 
 import smtplib
-import socket
-import threading
 
+from tcp_server import TcpServer
 from waiting import PATIENCE
 
 XFORWARD = "XFORWARD NAME ADDR PORT PROTO HELO IDENT SOURCE"
@@ -25,25 +24,13 @@ class Envelope:
         self.xforward = list(xforward)
 
 
-class SmtpServer:
+class SmtpServer(TcpServer):
     def __init__(self, reply=None):
         self.reply = reply or (lambda envelope: "250 2.0.0 Ok")
         self.messages = []
-        self.socket = socket.create_server(("127.0.0.1", 0))
-        self.address = self.socket.getsockname()
-        self.port = self.address[1]
-        threading.Thread(target=self._accept, daemon=True).start()
+        super().__init__()
 
-    def _accept(self):
-        while True:
-            try:
-                connection, _ = self.socket.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._session, args=(connection,),
-                             daemon=True).start()
-
-    def _session(self, connection):
+    def serve(self, connection):
         connection.settimeout(PATIENCE)
         with connection, connection.makefile("rb") as lines:
             def say(*replies):
@@ -83,16 +70,6 @@ class SmtpServer:
     def recipients(self):
         """How many recipients it has taken, all messages together."""
         return sum(len(message.recipients) for message in self.messages)
-
-    def close(self):
-        self.socket.shutdown(socket.SHUT_RDWR)
-        self.socket.close()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
 
 
 def _address(line):
