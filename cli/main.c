@@ -13,7 +13,7 @@
 #include "cli/journal_command.h"
 #include "cli/queue.h"
 #include "cli/show.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 struct subcommand {
 	const char *name;

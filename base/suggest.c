@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Edit distance, for main.c's unknown subcommands. Any thread. */
-#include "cli/suggest.h"
+/* Edit distance between words. Any thread. */
+#include "base/suggest.h"
 
 #include <string.h>
 
