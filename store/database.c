@@ -123,6 +123,37 @@ database_close(struct database **database)
 	*database = NULL;
 }
 
+/* A pointer to a function does not fit one to data. */
+struct definition {
+	database_function *function;
+};
+
+static void
+call(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	const struct definition *definition = sqlite3_user_data(context);
+	const void *text = sqlite3_value_blob(values[0]);
+	size_t size = (size_t)sqlite3_value_bytes(values[0]);
+
+	(void)count;
+	sqlite3_result_int64(
+	    context, definition->function(text != NULL ? text : "", size));
+}
+
+int
+database_define(
+    struct database *database, const char *name, database_function *function)
+{
+	struct definition *definition = memory_zeroed(1, sizeof(*definition));
+	int code;
+
+	definition->function = function;
+	code = sqlite3_create_function_v2(database->handle, name, 1,
+	    SQLITE_UTF8 | SQLITE_DETERMINISTIC, definition, call, NULL, NULL,
+	    free);
+	return code == SQLITE_OK ? 0 : fail(database, code);
+}
+
 int
 database_execute(struct database *database, const char *sql)
 {

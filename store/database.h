@@ -38,6 +38,11 @@ struct database *database_open(const char *path, enum database_mode mode,
 
 void database_close(struct database **database);
 
+/* Lets statements call `function` as name(text). Returns 0 or -1. */
+typedef int64_t database_function(const char *text, size_t size);
+int database_define(
+    struct database *database, const char *name, database_function *function);
+
 /* Runs statements without results. Returns 0 or -1. */
 int database_execute(struct database *database, const char *sql);
 

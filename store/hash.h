@@ -10,6 +10,10 @@
  * every machine. Different strings may have the same. */
 int64_t hash_for_index(const char *text, size_t size);
 
+/* The same for both cases of ASCII letters; of text without upper case, the
+ * same as hash_for_index(). */
+int64_t hash_for_index_folded(const char *text, size_t size);
+
 /* For tables in memory. */
 uint64_t hash_bytes(const void *data, size_t size, uint64_t seed);
 

@@ -10,6 +10,7 @@
  */
 #include "store/intern.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,8 +124,12 @@ static struct statement *
 bind_key(struct intern *intern, enum day_sql sql, const struct key *key)
 {
 	struct statement *statement = database_statement(intern->database, sql);
+	bool is_folded =
+	    key->kind == INTERN_DOMAIN || key->kind == INTERN_ADDRESS;
 
-	bind_integer(statement, hash_for_index(key->text, key->size));
+	bind_integer(
+	    statement, is_folded ? hash_for_index_folded(key->text, key->size)
+				 : hash_for_index(key->text, key->size));
 	bind_text(statement, key->text, key->size);
 	if (key->kind == INTERN_ADDRESS)
 		bind_integer(statement, key->domain);
@@ -202,20 +207,20 @@ intern_string(struct intern *intern, enum intern_kind kind, const char *text)
 	    intern, kind, text, text != NULL ? strlen(text) : 0);
 }
 
-/* Address rows have a second column, the domain, NULL when there is no @. */
-static char *
-join_address(struct statement *statement, struct arena *arena)
+char *
+intern_join_address(
+    struct statement *statement, int column, struct arena *arena)
 {
 	size_t local, domain;
-	const void *text = column_bytes(statement, 0, &local);
-	const void *domain_text = column_bytes(statement, 1, &domain);
+	const void *text = column_bytes(statement, column, &local);
+	const void *domain_text = column_bytes(statement, column + 1, &domain);
 	char *address = arena_alloc(arena, local + domain + 2);
 
 	if (address == NULL)
 		return NULL;
 	if (local > 0)
 		memcpy(address, text, local);
-	if (column_is_null(statement, 1))
+	if (column_is_null(statement, column + 1))
 		return address;
 	address[local] = '@';
 	if (domain > 0)
@@ -239,7 +244,7 @@ intern_read(struct intern *intern, enum intern_kind kind, int64_t number,
 	if (found == 0)
 		database_damaged(intern->database, "dictionary");
 	if (found == 1 && kind == INTERN_ADDRESS)
-		text = join_address(statement, arena);
+		text = intern_join_address(statement, 0, arena);
 	else if (found == 1)
 		text = column_string(statement, 0, arena);
 	statement_end(statement);

@@ -5,6 +5,9 @@
  * One object belongs to one connection. It remembers what it saw lately, within
  * a fixed amount of memory. Number 0 stands for no string (NULL). Failures
  * stick to the connection.
+ *
+ * Domains and local parts are indexed by the hash of their lower case, so that
+ * one that is written in several ways can be found in all of them.
  */
 #ifndef STORE_INTERN_H
 #define STORE_INTERN_H
@@ -17,6 +20,7 @@
 struct arena;
 struct database;
 struct intern;
+struct statement;
 
 enum intern_kind {
 	INTERN_DOMAIN,
@@ -42,6 +46,11 @@ int64_t intern_sized(struct intern *intern, enum intern_kind kind,
  * not know makes it a damaged one. */
 char *intern_read(struct intern *intern, enum intern_kind kind, int64_t number,
     struct arena *arena);
+
+/* An address of which columns `column` and the next are the local part and the
+ * domain, NULL when there is no @. NULL when the arena is full. */
+char *intern_join_address(
+    struct statement *statement, int column, struct arena *arena);
 
 /* Where events come from: an instance and a boot of its machine. */
 struct origin {

@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "store/database.h"
+#include "store/hash.h"
 
 /* clang-format off */
 #define DICTIONARY(name)                                                      \
@@ -58,6 +59,21 @@
 #define LATENCY_ROUTE							      \
     "UPDATE series SET name = name || '{route=\"inbound\"}'"		      \
 	" WHERE name = 'postlag_delivery_latency_seconds';"
+
+/* And for searches; of the states, those that are not common. */
+#define SEARCH_INDEXES							      \
+    "CREATE INDEX address_domain ON address(domain);"			      \
+    "CREATE INDEX recipient_address ON recipient(address);"		      \
+    "CREATE INDEX recipient_ended ON recipient(state)"			      \
+	"WHERE state IN (2, 3, 4, 9, 10, 11, 12, 15, 16);"		      \
+    "CREATE INDEX original_address ON original(address);"		      \
+    "CREATE INDEX message_sender ON message(sender);"			      \
+    "CREATE INDEX leg_alone ON leg(row) WHERE message IS NULL;"
+
+/* Hashes of domains and local parts were those of what is written. */
+#define FOLD(table, column)						      \
+    "UPDATE " table " SET hash = folded_hash(" column ")"		      \
+	"WHERE typeof(" column ") = 'blob' OR " column " GLOB '*[A-Z]*';"
 
 static const char day_tables[] =
     DICTIONARY("domain")
@@ -112,6 +128,7 @@ static const char day_tables[] =
     "CREATE TABLE undecided("
 	"message INTEGER NOT NULL, leg INTEGER NOT NULL,"
 	"PRIMARY KEY(message, leg)) STRICT, WITHOUT ROWID;"
+    SEARCH_INDEXES
     "CREATE TABLE leg_part("
 	"leg INTEGER NOT NULL, part INTEGER NOT NULL, packed BLOB NOT NULL,"
 	"PRIMARY KEY(leg, part)) STRICT, WITHOUT ROWID;"
@@ -164,7 +181,8 @@ static const char control_tables[] =
 /* What turns the version before into this one; NULL: nothing needs to. */
 static const char *const day_upgrades[SCHEMA_VERSION + 1] = {
     [2] = day_to_version2,
-    [3] = OPERATION_TABLE LATENCY_ROUTE,
+    [3] = OPERATION_TABLE LATENCY_ROUTE SEARCH_INDEXES
+	FOLD("domain", "text") FOLD("address", "local"),
 };
 static const char *const control_upgrades[SCHEMA_VERSION + 1] = {
     [2] = NOTE_TABLE,
@@ -205,6 +223,12 @@ static const char *const control_upgrades[SCHEMA_VERSION + 1] = {
 #define EVER_MISSING                                                           \
 	"SELECT key >> 20" OF_RECIPIENTS(                                      \
 	    MISSING) " UNION SELECT key >> 20" OF_ACKNOWLEDGED
+#define ENDED "2, 3, 4, 9, 10, 11, 12, 15, 16"
+/* For searches: of one state, which must be of the index's. */
+#define AND_KEYS " AND key >= ? AND key < ?"
+#define SEARCH_STATES(states)                                                  \
+	"SELECT key FROM recipient WHERE state IN (" states ")"                \
+	" AND state = ?" AND_KEYS
 #define LEG_COLUMNS "row, id, state, row - message, origin, packed"
 
 const char *const day_sql[DAY_STATEMENTS] = {
@@ -224,6 +248,14 @@ const char *const day_sql[DAY_STATEMENTS] = {
     [SQL_ADDRESS_READ] =
 	"SELECT address.local, domain.text FROM address"
 	" LEFT JOIN domain ON domain.id = address.domain WHERE address.id = ?",
+    [SQL_DOMAIN_FIND_FOLDED] = FIND_TEXT("domain") " COLLATE NOCASE",
+    [SQL_ADDRESS_FIND_FOLDED] =
+	"SELECT id FROM address WHERE hash = ? AND local = ? COLLATE NOCASE"
+	" AND domain = ?",
+    [SQL_ADDRESSES_OF_DOMAIN] = "SELECT id FROM address WHERE domain = ?",
+    [SQL_ADDRESSES_ALL] =
+	"SELECT address.id, address.local, domain.text FROM address"
+	" LEFT JOIN domain ON domain.id = address.domain",
     [SQL_ORIGIN_FIND] =
 	"SELECT id, boot_ns FROM origin WHERE boot_id = ? AND instance = ?",
     [SQL_ORIGIN_ADD] =
@@ -316,6 +348,31 @@ const char *const day_sql[DAY_STATEMENTS] = {
 	"SELECT row, row - message FROM leg WHERE message_id_hash = ?"
 	" ORDER BY row DESC",
 
+    [SQL_SEARCH_QUEUE_ID] = "SELECT row FROM message WHERE queue_hash = ?",
+    [SQL_SEARCH_FURTHER_QUEUE_ID] =
+	"SELECT message FROM queue_id WHERE hash = ?",
+    [SQL_SEARCH_LEG_QUEUE_ID] =
+	"SELECT row - message FROM leg WHERE queue_hash = ?",
+    [SQL_SEARCH_LONE_QUEUE_ID] =
+	"SELECT row FROM leg WHERE queue_hash = ? AND message IS NULL",
+    [SQL_SEARCH_MESSAGE_ID] =
+	"SELECT row FROM message WHERE message_id_hash = ?",
+    [SQL_SEARCH_LEG_MESSAGE_ID] =
+	"SELECT row - message FROM leg WHERE message_id_hash = ?",
+    [SQL_SEARCH_OPEN] = SEARCH_STATES(OPEN),
+    [SQL_SEARCH_MISSING] = SEARCH_STATES(MISSING),
+    [SQL_SEARCH_ENDED] = SEARCH_STATES(ENDED),
+    [SQL_SEARCH_RECIPIENT] =
+	"SELECT key FROM recipient WHERE address = ?" AND_KEYS,
+    [SQL_SEARCH_ORIGINAL] =
+	"SELECT key FROM original WHERE address = ?" AND_KEYS,
+    [SQL_SEARCH_SENDER] =
+	"SELECT row FROM message WHERE sender = ? AND row >= ? AND row < ?",
+    [SQL_SEARCH_MESSAGES] = "SELECT row FROM message WHERE row >= ? AND row < ?"
+			    " ORDER BY row DESC LIMIT ?",
+    [SQL_SEARCH_LEGS] = "SELECT row FROM leg WHERE message IS NULL"
+			" AND row >= ? AND row < ? ORDER BY row DESC LIMIT ?",
+
     [SQL_POSITIONS_READ] = "SELECT source, segment, offset FROM position",
     [SQL_POSITION_WRITE] = "REPLACE INTO position VALUES(?, ?, ?)",
     [SQL_COUNTERS_READ] = "SELECT name, value FROM counter",
@@ -391,6 +448,7 @@ schema_upgrade(struct database *database, enum schema_kind kind)
 	    kind == SCHEMA_DAY ? day_upgrades : control_upgrades;
 	int64_t version = SCHEMA_VERSION;
 
+	database_define(database, "folded_hash", hash_for_index_folded);
 	database_begin_write(database);
 	database_read_integer(database, "PRAGMA user_version", &version);
 	while (version++ < SCHEMA_VERSION)

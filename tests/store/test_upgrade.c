@@ -7,6 +7,8 @@
 
 #include <sqlite3.h>
 
+#include "store/hash.h"
+
 #define DAY "day-20261130.db"
 
 /* Evidence as exporter/join/fate.h numbers it. */
@@ -264,6 +266,31 @@ an_upgraded_file_has_every_table_and_index(void **state)
 	    ask(old, "PRAGMA user_version"), ask(new, "PRAGMA user_version"));
 }
 
+/* Otherwise one that is written in several ways is not found in all. */
+static void
+hashes_of_names_become_those_of_their_lower_case(void **state)
+{
+	static const char domain[] = "Example.ORG", local[] = "Alice";
+	struct fixture *fixture = *state;
+	char path[FIXTURE_PATH_SIZE], sql[300];
+
+	fixture_path(fixture, DAY, path);
+	snprintf(sql, sizeof(sql),
+	    "INSERT INTO domain(hash, text) VALUES(%lld, '%s');"
+	    "INSERT INTO address(hash, domain, local) VALUES(%lld, 1, '%s');",
+	    (long long)hash_for_index(domain, strlen(domain)), domain,
+	    (long long)hash_for_index(local, strlen(local)), local);
+	execute(path, sql);
+	fixture_open(fixture);
+	fixture_close(fixture);
+	assert_int_equal(
+	    ask(path, "SELECT hash FROM domain WHERE text = 'Example.ORG'"),
+	    hash_for_index("example.org", strlen("example.org")));
+	assert_int_equal(
+	    ask(path, "SELECT hash FROM address WHERE local = 'Alice'"),
+	    hash_for_index("alice", strlen("alice")));
+}
+
 static void
 a_reader_asks_for_the_upgrade(void **state)
 {
@@ -293,6 +320,7 @@ main(void)
 	    TEST(what_was_known_is_told_as_evidence),
 	    TEST(an_upgraded_store_goes_on_where_it_was),
 	    TEST(an_upgraded_file_has_every_table_and_index),
+	    TEST(hashes_of_names_become_those_of_their_lower_case),
 	    TEST(a_reader_asks_for_the_upgrade),
 	    TEST(latencies_without_a_route_are_of_mailboxes),
 	};
