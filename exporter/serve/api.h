@@ -2,8 +2,7 @@
 /*
  * api: look up messages in the store and write them as JSON.
  *
- * Keeps a pool of store readers, one for each thread that asks at a time. Any
- * thread.
+ * Any thread.
  */
 #ifndef EXPORTER_SERVE_API_H
 #define EXPORTER_SERVE_API_H
@@ -20,5 +19,23 @@ void api_free(struct api **api);
  * no such message, 414 for a key that is too long, 503 when the store cannot
  * be read. */
 unsigned api_messages(struct api *api, const char *key, struct buffer *out);
+
+#define API_ARGUMENT_SIZE 1024
+
+/* What was asked, as it was written; empty: nothing. */
+struct api_search {
+	char text[API_ARGUMENT_SIZE];
+	char limit[API_ARGUMENT_SIZE];
+	char cursor[API_ARGUMENT_SIZE]; /* the "next" of the page before */
+};
+
+/* Appends a page as search_page_json() has it. It takes about 100 ms at most;
+ * what was not looked at until then is on later pages. Returns 200, 400 for
+ * what cannot be understood, 503 when the store cannot be read. */
+unsigned api_search(
+    struct api *api, const struct api_search *asked, struct buffer *out);
+
+/* Makes {"error": ERROR} the answer. Returns `status`. */
+unsigned api_error(struct buffer *out, unsigned status, const char *error);
 
 #endif

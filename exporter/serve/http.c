@@ -124,18 +124,45 @@ request_judge(const struct http_settings *settings,
 	return 0;
 }
 
+/* The library looks arguments up in a connection that it may change. */
+static struct MHD_Connection *
+connection_of(const struct http_request *request)
+{
+	return (struct MHD_Connection *)(uintptr_t)request->connection;
+}
+
+int
+http_argument(const struct http_request *request, const char *name,
+    char *value_r, size_t size)
+{
+	const char *value = MHD_lookup_connection_value(
+	    connection_of(request), MHD_GET_ARGUMENT_KIND, name);
+
+	if (value == NULL)
+		return 0;
+	if (strlen(value) >= size)
+		return -1;
+	strcpy(value_r, value);
+	for (char *at = value_r; *at != '\0'; at++)
+		if (*at == '+')
+			*at = ' ';
+	return http_path_decode(value_r) == 0 ? 1 : -1;
+}
+
 static enum MHD_Result
 request_serve(const struct http_settings *settings,
     struct MHD_Connection *connection, const char *url)
 {
 	struct http_response response = {.status = MHD_HTTP_OK};
+	struct http_request request = {.connection = connection};
 	const struct http_route *route;
 	char path[PATH_MAX_BYTES + 1];
 
 	strcpy(path, url);
 	http_path_decode(path);
 	route = route_find(settings, path);
-	route->handle(settings->context, path + strlen(route->path), &response);
+	request.rest = path + strlen(route->path);
+	route->handle(settings->context, &request, &response);
 	if (!response.body.failed)
 		return send_response(connection, &response);
 	buffer_free(&response.body);

@@ -22,11 +22,24 @@ struct http_response {
 	struct buffer body;       /* for the handler to fill; not to free */
 };
 
-/* `rest` is what follows the route's path, percent-decoded; "" for whole
- * paths. Called on any of the pool's threads. A body whose buffer failed
- * becomes a 503. */
-typedef void http_handler(
-    void *context, const char *rest, struct http_response *response);
+/* What is asked for; good until the handler returns. */
+struct http_request {
+	/* What follows the route's path, percent-decoded; "" for whole paths.
+	 */
+	const char *rest;
+	const void *connection; /* http.c's own */
+};
+
+/* The argument `name` behind the path's `?`, decoded, with + as a blank.
+ * Returns 1, 0 when there is none, or -1 when it does not fit, or its escapes
+ * are broken. */
+int http_argument(const struct http_request *request, const char *name,
+    char *value_r, size_t size);
+
+/* Called on any of the pool's threads. A body whose buffer failed becomes a
+ * 503. */
+typedef void http_handler(void *context, const struct http_request *request,
+    struct http_response *response);
 
 struct http_route {
 	const char *path;

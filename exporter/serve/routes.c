@@ -6,6 +6,8 @@
  */
 #include "exporter/serve/routes.h"
 
+#include <stdbool.h>
+
 #include "exporter/serve/api.h"
 #include "exporter/serve/collect.h"
 #include "exporter/serve/exposition.h"
@@ -14,7 +16,8 @@
 #define PLAIN_TEXT "text/plain; charset=utf-8"
 
 static void
-serve_metrics(void *context, const char *rest, struct http_response *response)
+serve_metrics(void *context, const struct http_request *request,
+    struct http_response *response)
 {
 	struct routes_context *routes_context = context;
 	struct picture picture;
@@ -27,24 +30,53 @@ serve_metrics(void *context, const char *rest, struct http_response *response)
 }
 
 static void
-serve_messages(void *context, const char *rest, struct http_response *response)
+serve_messages(void *context, const struct http_request *request,
+    struct http_response *response)
 {
 	struct routes_context *routes_context = context;
 
 	response->content_type = "application/json";
 	response->status =
-	    api_messages(routes_context->api, rest, &response->body);
+	    api_messages(routes_context->api, request->rest, &response->body);
+}
+
+static bool
+take(const struct http_request *request, const char *name, char *value_r)
+{
+	return http_argument(request, name, value_r, API_ARGUMENT_SIZE) >= 0;
+}
+
+/* Terms in `q`, the page's size in `limit`, and in `before` where the page
+ * before ended. */
+static void
+serve_search(void *context, const struct http_request *request,
+    struct http_response *response)
+{
+	struct routes_context *routes_context = context;
+	struct api_search search = {.text = ""};
+
+	response->content_type = "application/json";
+	if (take(request, "q", search.text) &&
+	    take(request, "limit", search.limit) &&
+	    take(request, "before", search.cursor))
+		response->status =
+		    api_search(routes_context->api, &search, &response->body);
+	else
+		response->status = api_error(&response->body, 414,
+		    "an argument is too long, or wrongly escaped");
 }
 
 static void
-serve_healthy(void *context, const char *rest, struct http_response *response)
+serve_healthy(void *context, const struct http_request *request,
+    struct http_response *response)
 {
 	response->content_type = PLAIN_TEXT;
 	buffer_append_string(&response->body, "healthy\n");
 }
 
 static void
-serve_ready(void *context, const char *rest, struct http_response *response)
+serve_ready(void *context, const struct http_request *request,
+    struct http_response *response)
 {
 	struct routes_context *routes_context = context;
 	char trouble[PICTURE_TROUBLE_SIZE];
@@ -59,13 +91,16 @@ serve_ready(void *context, const char *rest, struct http_response *response)
 }
 
 static void
-serve_page(void *context, const char *rest, struct http_response *response)
+serve_page(void *context, const struct http_request *request,
+    struct http_response *response)
 {
 	response->content_type = "text/html; charset=utf-8";
 	buffer_append_string(&response->body,
 	    "<!DOCTYPE html>\n<html lang=\"en\">\n<title>Postlag</title>\n"
 	    "<h1>Postlag " POSTLAG_VERSION "</h1>\n<ul>\n"
 	    "<li><a href=\"/metrics\">/metrics</a>\n"
+	    "<li><a href=\"/api/v1/messages?q=since:1h\">/api/v1/messages?q="
+	    "<i>search</i></a>\n"
 	    "<li>/api/v1/messages/<i>id, queue id or Message-ID</i>\n"
 	    "<li><a href=\"/-/healthy\">/-/healthy</a>\n"
 	    "<li><a href=\"/-/ready\">/-/ready</a>\n</ul>\n</html>\n");
@@ -74,6 +109,7 @@ serve_page(void *context, const char *rest, struct http_response *response)
 const struct http_route routes[] = {
     {"/", false, serve_page},
     {"/metrics", false, serve_metrics},
+    {"/api/v1/messages", false, serve_search},
     {"/api/v1/messages/", true, serve_messages},
     {"/-/healthy", false, serve_healthy},
     {"/-/ready", false, serve_ready},

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Readers are opened when first needed. Called on the HTTP threads; beside the
+ * ingest thread, which writes, readers see what is committed.
+ */
+#include "exporter/serve/api_readers.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "exporter/serve/http.h"
+#include "store/query.h"
+
+struct api_readers {
+	char *store_directory;
+	pthread_mutex_t lock;
+	struct store_reader *idle[HTTP_THREADS];
+	size_t idle_count;
+};
+
+struct api_readers *
+api_readers_new(const char *store_directory)
+{
+	struct api_readers *readers = memory_zeroed(1, sizeof(*readers));
+
+	readers->store_directory = memory_string(store_directory);
+	pthread_mutex_init(&readers->lock, NULL);
+	return readers;
+}
+
+void
+api_readers_free(struct api_readers **readers)
+{
+	if (*readers == NULL)
+		return;
+	while ((*readers)->idle_count > 0)
+		store_reader_free(&(*readers)->idle[--(*readers)->idle_count]);
+	pthread_mutex_destroy(&(*readers)->lock);
+	free((*readers)->store_directory);
+	free(*readers);
+	*readers = NULL;
+}
+
+struct store_reader *
+api_readers_take(struct api_readers *readers, struct reason *reason)
+{
+	struct store_reader *reader = NULL;
+
+	pthread_mutex_lock(&readers->lock);
+	if (readers->idle_count > 0)
+		reader = readers->idle[--readers->idle_count];
+	pthread_mutex_unlock(&readers->lock);
+	return reader != NULL
+		   ? reader
+		   : store_reader_open(readers->store_directory, reason);
+}
+
+void
+api_readers_return(struct api_readers *readers, struct store_reader *reader)
+{
+	pthread_mutex_lock(&readers->lock);
+	if (readers->idle_count < HTTP_THREADS) {
+		readers->idle[readers->idle_count++] = reader;
+		reader = NULL;
+	}
+	pthread_mutex_unlock(&readers->lock);
+	store_reader_free(&reader);
+}
