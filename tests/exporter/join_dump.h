@@ -178,22 +178,29 @@ dump_sum(const char *dump, const char *name, const char *without)
 	return sum;
 }
 
-/* I5. */
+/* I5: the two sides of the balance. */
+static inline unsigned long
+came_in(const char *dump)
+{
+	return dump_sum(dump, "recipients_accepted_total", "?") +
+	       dump_sum(dump, "recipients_added_total", "?") +
+	       dump_sum(dump, "outcome_revisions_total", "from=\"aborted\"");
+}
+
+static inline unsigned long
+went_out(const char *dump)
+{
+	return dump_sum(dump, "recipient_outcomes_total", "?") +
+	       dump_sum(dump, "recipients_recognized_total", "?") +
+	       dump_sum(dump, "open", "?");
+}
+
 static inline void
 assert_balance(const char *dump)
 {
-	unsigned long came_in =
-	    dump_sum(dump, "recipients_accepted_total", "?") +
-	    dump_sum(dump, "recipients_added_total", "?") +
-	    dump_sum(dump, "outcome_revisions_total", "from=\"aborted\"");
-	unsigned long went_out =
-	    dump_sum(dump, "recipient_outcomes_total", "?") +
-	    dump_sum(dump, "recipients_recognized_total", "?") +
-	    dump_sum(dump, "open", "?");
-
-	if (came_in != went_out)
-		fail_msg(
-		    "%lu came in, %lu went out:\n%s", came_in, went_out, dump);
+	if (came_in(dump) != went_out(dump))
+		fail_msg("%lu came in, %lu went out:\n%s", came_in(dump),
+		    went_out(dump), dump);
 }
 
 #endif

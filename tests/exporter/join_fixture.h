@@ -92,7 +92,10 @@ struct world {
 	struct join *join;
 	struct log_instances *instances; /* NULL: no log is read */
 	bool reads_log;
-	int64_t precision_ns; /* of the log's time */
+	const char *maillog_instances; /* NULL: none named */
+	const char *instance;          /* of the log; NULL: mx.test */
+	int64_t precision_ns;          /* of the log's time */
+	int64_t now_ns;                /* when something is applied */
 	struct journal_position applied[JOURNALS];
 };
 
@@ -393,6 +396,19 @@ fixture_unlink(
 	return remove(path);
 }
 
+static inline struct log_instances *
+world_instances(const struct world *world)
+{
+	struct reason reason;
+	struct log_instances *instances = log_instances_new(
+	    world->maillog_instances != NULL ? world->maillog_instances : "",
+	    world->instance != NULL ? world->instance : "mx.test", &reason);
+
+	if (instances == NULL)
+		fail_msg("%s", reason.text);
+	return instances;
+}
+
 static inline void
 world_open(struct world *world)
 {
@@ -408,10 +424,10 @@ world_open(struct world *world)
 		fail_msg("%s", reason.text);
 	world->join = join_new(world->store, STAMP_WAIT_NS);
 	if (world->reads_log) {
-		world->instances = log_instances_new("", "mx.test", &reason);
+		world->instances = world_instances(world);
 		join_read_logs(world->join, world->instances, 0);
 	}
-	if (join_rebuild(world->join, 0, &reason) != 0)
+	if (join_rebuild(world->join, world->now_ns, &reason) != 0)
 		fail_msg("%s", reason.text);
 	for (int i = 0; i < JOURNALS; i++)
 		world->applied[i] =
@@ -430,17 +446,24 @@ world_close(struct world *world)
 	totals_free(&world->totals);
 }
 
+/* In a directory of its own; what *world has set stays. */
 static inline void
-world_begin_reading(struct world *world, bool reads_log)
+world_make(struct world *world)
 {
 	const char *parent = getenv("TMPDIR");
 
-	*world = (struct world){.reads_log = reads_log};
 	log_set_level(LOG_LEVEL_ERROR);
 	snprintf(world->directory, sizeof(world->directory), "%s/join.XXXXXX",
 	    parent != NULL ? parent : "/tmp");
 	assert_non_null(mkdtemp(world->directory));
 	world_open(world);
+}
+
+static inline void
+world_begin_reading(struct world *world, bool reads_log)
+{
+	*world = (struct world){.reads_log = reads_log};
+	world_make(world);
 }
 
 static inline void
@@ -501,7 +524,8 @@ world_expire(struct world *world)
 {
 	struct reason reason;
 
-	if (join_expire(world->join, STAMP_WAIT_NS, &reason) != 0)
+	if (join_expire(world->join, world->now_ns + STAMP_WAIT_NS, &reason) !=
+	    0)
 		fail_msg("%s", reason.text);
 }
 
