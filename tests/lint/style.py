@@ -12,7 +12,7 @@ import lint  # noqa: E402
 SPDX = "SPDX-License-Identifier: BSD-2-Clause"
 COLUMNS = 80
 # Given byte by byte, whatever it looks like.
-VERBATIM = r"tests/fuzz/corpus/|.*\.(ref|in|bin|png|ico|woff2|eml|jnl)$"
+VERBATIM = r"tests/(fuzz/corpus|exporter/scenarios)/|.*\.(ref|in|bin|png|ico|woff2|eml|jnl)$"
 
 
 def files():
