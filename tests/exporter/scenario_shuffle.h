@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * scenario_shuffle: read a scenario's sources in one of very many ways.
+ *
+ * Each source keeps its own order. By its number a shuffle takes them in turns,
+ * in bursts, one wholly behind the other, or by the clock, when time may also
+ * expire what waits; commits now and then; crashes, and reads on from where the
+ * store says or from anywhere before that. After each commit it looks for what
+ * cannot be.
+ */
+#ifndef TESTS_EXPORTER_SCENARIO_SHUFFLE_H
+#define TESTS_EXPORTER_SCENARIO_SHUFFLE_H
+
+#include "tests/exporter/scenario_dump.h"
+
+#define CRASHES_MAX 4
+/* Time after which nothing waits any more. */
+#define LONG_NS (3600 * SECOND_NS)
+
+/* How the next source is chosen. */
+enum reading {
+	READ_IN_TURNS,
+	READ_IN_BURSTS,
+	READ_ONE_BY_ONE,
+	READ_BY_THE_CLOCK,
+	READINGS
+};
+
+/* What is known of the end. */
+struct expectation {
+	char *dump;
+	unsigned long lost;
+};
+
+struct shuffle_figures {
+	unsigned long applied, commits, crashes;
+};
+
+struct shuffle {
+	const struct scenario *scenario;
+	const struct expectation *expected;
+	struct world world;
+	uint32_t seed;
+	enum reading reading;
+	bool is_causal; /* nothing runs ahead of its cause */
+	unsigned commit_chance, crash_chance; /* one of so many */
+	unsigned crashes;
+	size_t next[JOURNALS]; /* to be applied */
+	size_t seen[JOURNALS]; /* how many were ever applied */
+	int source;            /* of the burst */
+	int order[JOURNALS];   /* READ_ONE_BY_ONE */
+	int64_t until_ns;      /* READ_BY_THE_CLOCK: all before is there */
+	unsigned delivered;    /* of how many deliveries was told */
+	uint64_t *counters;    /* as committed last */
+	struct shuffle_figures *figures;
+	char *trouble; /* what is impossible; NULL: nothing */
+};
+
+/* Small, and the same everywhere. */
+static inline uint32_t
+shuffle_random(struct shuffle *shuffle, uint32_t limit)
+{
+	shuffle->seed = shuffle->seed * 1664525 + 1013904223;
+	return (shuffle->seed >> 8) % limit;
+}
+
+static inline void
+parse_item(const struct item *item, struct log_record *record_r)
+{
+	if (item->line == NULL)
+		return;
+	maillog_line_parse(item->line, strlen(item->line), &record_r->line);
+	maillog_record_parse(&record_r->line, &record_r->record);
+}
+
+static inline void
+apply_item_line(struct world *world, const struct item *item)
+{
+	struct log_record record = item->log;
+	struct reason reason;
+
+	parse_item(item, &record);
+	if (join_apply_log(world->join, journal_names[MAILLOG], &record,
+		world->now_ns, &reason) != 0)
+		fail_msg("%s", reason.text);
+	world->applied[MAILLOG] = record.position;
+}
+
+static inline void
+apply_item(struct world *world, int source, const struct item *item)
+{
+	struct reason reason;
+
+	/* Nothing is read before it was written. */
+	if (item->end_ns > world->now_ns)
+		world->now_ns = item->end_ns;
+	if (source == MAILLOG) {
+		apply_item_line(world, item);
+		return;
+	}
+	if (join_apply(world->join, journal_names[source], &item->record,
+		world->now_ns, &reason) != 0)
+		fail_msg("%s", reason.text);
+	world->applied[source] = item->record.position;
+}
+
+/* Records of one source from where the exporter's sources give them. */
+static inline void
+apply_record(
+    void *context, struct world *world, const struct source_record *record)
+{
+	struct reason reason;
+	int result;
+
+	if (record->line != NULL)
+		result = join_apply_log(world->join, record->source,
+		    record->line, world->now_ns, &reason);
+	else
+		result = join_apply(world->join, record->source, record->record,
+		    world->now_ns, &reason);
+	if (result != 0)
+		fail_msg("%s", reason.text);
+}
+
+static inline void
+let_time_pass(struct world *world, int64_t now_ns)
+{
+	struct reason reason;
+
+	world->now_ns = now_ns;
+	if (join_expire(world->join, now_ns, &reason) != 0)
+		fail_msg("%s", reason.text);
+}
+
+/* What an exporter makes of it that finds everything there. */
+static inline void
+read_by_the_exporter(const struct scenario *scenario, struct world *world)
+{
+	scenario_begin_world(scenario, world);
+	world->now_ns = scenario->clock_ns;
+	scenario_read(scenario, world, apply_record, NULL);
+	let_time_pass(world, scenario->clock_ns + LONG_NS);
+	world_commit(world);
+}
+
+static inline void
+expected_of(struct expectation *expected, struct world *world,
+    const struct scenario *scenario)
+{
+	expected->dump = scenario_dump(world, scenario);
+	expected->lost = dump_value(expected->dump, "recipients_lost_total");
+}
+
+/* Something that cannot be. */
+static inline void __attribute__((format(printf, 2, 3)))
+impossible(struct shuffle *shuffle, const char *format, ...)
+{
+	va_list arguments;
+
+	if (shuffle->trouble != NULL)
+		return;
+	va_start(arguments, format);
+	if (vasprintf(&shuffle->trouble, format, arguments) < 0)
+		abort();
+	va_end(arguments);
+}
+
+static inline void
+check_counters(struct shuffle *shuffle)
+{
+	const struct totals_names *names = metrics_names();
+	struct picture picture;
+
+	picture_init(&picture);
+	totals_snapshot(
+	    shuffle->world.totals, picture.counters, picture.histograms);
+	for (size_t i = 0; i < names->counter_count; i++)
+		if (picture.counters[i] < shuffle->counters[i])
+			impossible(shuffle, "%s sank from %lu to %lu",
+			    names->counters[i], shuffle->counters[i],
+			    picture.counters[i]);
+	memcpy(shuffle->counters, picture.counters,
+	    names->counter_count * sizeof(uint64_t));
+	picture_free(&picture);
+}
+
+static inline size_t
+check_gauges(struct shuffle *shuffle)
+{
+	struct join_figures figures;
+	size_t open = 0;
+
+	join_figures(shuffle->world.join, &figures);
+	for (unsigned i = 0; i < OPEN_STATES; i++) {
+		if (figures.recipients[i] > STEPS_MAX)
+			impossible(shuffle, "gauge %u is %zu", i,
+			    figures.recipients[i]);
+		open += figures.recipients[i];
+	}
+	return open;
+}
+
+/* States that nothing may lead out of, or into. */
+static inline void
+check_outcomes(struct shuffle *shuffle, const char *totals)
+{
+	unsigned long delivered = dump_value(
+	    totals, "recipient_outcomes_total{outcome=\"delivered\"}");
+
+	if (dump_sum(totals, "recipients_lost_total", "?") >
+	    shuffle->expected->lost)
+		impossible(shuffle, "lost");
+	if (delivered > shuffle->delivered)
+		impossible(shuffle, "%lu delivered, told of %u", delivered,
+		    shuffle->delivered);
+	for (unsigned i = 0; i < REVISIONS; i++) {
+		char name[100];
+
+		snprintf(name, sizeof(name),
+		    "outcome_revisions_total{from=\"%s\",to=\"%s\"}",
+		    recipient_state_name(revision_from(i)),
+		    recipient_state_name(revision_to(i)));
+		if (revision_from(i) == RECIPIENT_DELIVERED &&
+		    dump_value(totals, name) > 0)
+			impossible(shuffle, "%s", name);
+	}
+}
+
+/* I5 */
+static inline void
+check_balance(struct shuffle *shuffle, const char *totals)
+{
+	unsigned long came = came_in(totals), went = went_out(totals);
+
+	if (came != went)
+		impossible(shuffle, "%lu came in, %lu went out:\n%s", came,
+		    went, totals);
+}
+
+static inline void
+check_moment(struct shuffle *shuffle)
+{
+	struct buffer totals = {.data = NULL};
+
+	check_counters(shuffle);
+	dump_totals(&shuffle->world, &totals);
+	buffer_append_format(&totals, "open %zu\n", check_gauges(shuffle));
+	buffer_append(&totals, "", 1);
+	check_balance(shuffle, (const char *)totals.data);
+	check_outcomes(shuffle, (const char *)totals.data);
+	buffer_free(&totals);
+}
+
+static inline void
+commit(struct shuffle *shuffle)
+{
+	world_commit(&shuffle->world);
+	shuffle->figures->commits++;
+	check_moment(shuffle);
+}
+
+/* The first record of a source behind a position. */
+static inline size_t
+first_behind(
+    const struct shuffle *shuffle, int source, struct journal_position position)
+{
+	const struct scenario *scenario = shuffle->scenario;
+	size_t number = 0;
+
+	while (number < scenario->counts[source]) {
+		const struct item *item = &scenario->items[source][number];
+
+		if (journal_position_compare(source == MAILLOG
+						 ? item->log.position
+						 : item->record.position,
+			position) > 0)
+			break;
+		number++;
+	}
+	return number;
+}
+
+/* Goes on where the store says, or somewhere before. */
+static inline void
+read_again(struct shuffle *shuffle)
+{
+	struct world *world = &shuffle->world;
+
+	for (int i = 0; i < JOURNALS; i++) {
+		size_t number = first_behind(shuffle, i,
+		    store_lower_bound(world->store,
+			i == MAILLOG ? LOG_START : journal_names[i]));
+
+		if (number > 0 && shuffle_random(shuffle, 2) == 0)
+			number = shuffle_random(shuffle, (uint32_t)number);
+		shuffle->next[i] = number;
+		world->applied[i] = (struct journal_position){0, 0};
+	}
+}
+
+/* What was not committed is gone; memory is built again, by the same process
+ * or another. */
+static inline void
+crash(struct shuffle *shuffle)
+{
+	struct world *world = &shuffle->world;
+	struct reason reason;
+
+	shuffle->crashes++;
+	shuffle->figures->crashes++;
+	store_rollback(world->store);
+	if (shuffle_random(shuffle, 4) == 0) {
+		world_close(world);
+		world_open(world);
+	} else if (join_rebuild(world->join, world->now_ns, &reason) != 0) {
+		fail_msg("%s", reason.text);
+	}
+	read_again(shuffle);
+}
+
+/* Whether a source has a record that is not applied and was written before this
+ * moment. */
+static inline bool
+is_behind(const struct shuffle *shuffle, int source, int64_t moment_ns)
+{
+	const struct scenario *scenario = shuffle->scenario;
+	size_t next = shuffle->next[source];
+
+	return next < scenario->counts[source] &&
+	       scenario->items[source][next].begin_ns < moment_ns;
+}
+
+/* A record as the exporter's sources would show it to the join. */
+static inline bool
+is_ready(const struct shuffle *shuffle, int source, const struct item *item)
+{
+	struct log_record record = item->log;
+
+	if (source != MAILLOG)
+		return join_is_ready(shuffle->world.join, &item->record);
+	parse_item(item, &record);
+	return join_log_is_ready(shuffle->world.join, &record);
+}
+
+/* Whether sources_next() would hold it back: what other sources had when it was
+ * written is not applied yet. */
+static inline bool
+comes_too_early(
+    const struct shuffle *shuffle, int source, const struct item *item)
+{
+	if (!shuffle->is_causal || is_ready(shuffle, source, item))
+		return false;
+	if (is_behind(shuffle, MILTER, item->end_ns))
+		return true;
+	return source == LMTP ? is_behind(shuffle, MAILLOG, item->end_ns)
+			      : is_behind(shuffle, LMTP, item->begin_ns);
+}
+
+static inline bool
+has_more(const struct shuffle *shuffle, int source)
+{
+	const struct scenario *scenario = shuffle->scenario;
+	size_t next = shuffle->next[source];
+
+	if (next == scenario->counts[source] ||
+	    comes_too_early(shuffle, source, &scenario->items[source][next]))
+		return false;
+	return shuffle->reading != READ_BY_THE_CLOCK ||
+	       scenario->items[source][next].begin_ns < shuffle->until_ns;
+}
+
+/* A source that has more, by turns from a random one on; -1: none has. */
+static inline int
+any_source(struct shuffle *shuffle)
+{
+	int first = (int)shuffle_random(shuffle, JOURNALS);
+
+	for (int i = 0; i < JOURNALS; i++)
+		if (has_more(shuffle, (first + i) % JOURNALS))
+			return (first + i) % JOURNALS;
+	return -1;
+}
+
+static inline int
+next_source(struct shuffle *shuffle)
+{
+	switch (shuffle->reading) {
+	case READ_IN_BURSTS:
+		if (shuffle_random(shuffle, 5) == 0 ||
+		    !has_more(shuffle, shuffle->source))
+			shuffle->source = any_source(shuffle);
+		return shuffle->source;
+	case READ_ONE_BY_ONE:
+		for (int i = 0; i < JOURNALS; i++)
+			if (has_more(shuffle, shuffle->order[i]))
+				return shuffle->order[i];
+		return -1;
+	default:
+		return any_source(shuffle);
+	}
+}
+
+static inline void
+apply_next(struct shuffle *shuffle, int source)
+{
+	size_t number = shuffle->next[source]++;
+	const struct item *item = &shuffle->scenario->items[source][number];
+
+	apply_item(&shuffle->world, source, item);
+	shuffle->figures->applied++;
+	if (number == shuffle->seen[source]) {
+		shuffle->seen[source]++;
+		shuffle->delivered += item->delivered;
+	}
+}
+
+/* The next whole second in which something was written; 0: none is left. */
+static inline int64_t
+next_moment(const struct shuffle *shuffle)
+{
+	const struct scenario *scenario = shuffle->scenario;
+	int64_t first_ns = INT64_MAX;
+
+	for (int i = 0; i < JOURNALS; i++)
+		if (shuffle->next[i] < scenario->counts[i] &&
+		    scenario->items[i][shuffle->next[i]].begin_ns < first_ns)
+			first_ns =
+			    scenario->items[i][shuffle->next[i]].begin_ns;
+	return first_ns != INT64_MAX
+		   ? first_ns - first_ns % SECOND_NS + SECOND_NS
+		   : 0;
+}
+
+/* Everything there is was read. Returns whether there is more later. */
+static inline bool
+wait_for_more(struct shuffle *shuffle)
+{
+	int64_t moment_ns = next_moment(shuffle);
+
+	if (shuffle->reading != READ_BY_THE_CLOCK || moment_ns == 0)
+		return false;
+	/* A crash leads back in the records, not in time. */
+	if (moment_ns > shuffle->until_ns) {
+		if (shuffle->until_ns > 0 &&
+		    moment_ns - SECOND_NS > shuffle->world.now_ns)
+			let_time_pass(&shuffle->world, moment_ns - SECOND_NS);
+		shuffle->until_ns = moment_ns;
+	}
+	return true;
+}
+
+static inline void
+read_all(struct shuffle *shuffle)
+{
+	for (;;) {
+		int source = next_source(shuffle);
+
+		if (source < 0) {
+			if (!wait_for_more(shuffle))
+				break;
+			continue;
+		}
+		apply_next(shuffle, source);
+		if (shuffle_random(shuffle, shuffle->commit_chance) == 0)
+			commit(shuffle);
+		if (!shuffle->is_causal && shuffle->crashes < CRASHES_MAX &&
+		    shuffle_random(shuffle, shuffle->crash_chance) == 0)
+			crash(shuffle);
+	}
+}
+
+static inline void
+shuffle_begin(struct shuffle *shuffle, unsigned number)
+{
+	static const int orders[][JOURNALS] = {{MILTER, LMTP, MAILLOG},
+	    {MILTER, MAILLOG, LMTP}, {LMTP, MILTER, MAILLOG},
+	    {LMTP, MAILLOG, MILTER}, {MAILLOG, MILTER, LMTP},
+	    {MAILLOG, LMTP, MILTER}};
+
+	shuffle->seed = number * 2654435761u + 1;
+	shuffle->is_causal = getenv("POSTLAG_UNRESTRICTED") == NULL;
+	shuffle->reading = (enum reading)shuffle_random(shuffle, READINGS);
+	shuffle->commit_chance = 1 + shuffle_random(shuffle, 12);
+	shuffle->crash_chance = 10 + shuffle_random(shuffle, 100);
+	shuffle->source = (int)shuffle_random(shuffle, JOURNALS);
+	memcpy(shuffle->order, orders[shuffle_random(shuffle, COUNT(orders))],
+	    sizeof(shuffle->order));
+	shuffle->counters =
+	    calloc(metrics_names()->counter_count, sizeof(uint64_t));
+	scenario_begin_world(shuffle->scenario, &shuffle->world);
+}
+
+/* Whether a text has this line, its newline included. */
+static inline bool
+has_line(const char *text, const char *line, size_t size)
+{
+	const char *at = text;
+
+	while ((at = memmem(at, strlen(at), line, size)) != NULL) {
+		if (at == text || at[-1] == '\n')
+			return true;
+		at++;
+	}
+	return false;
+}
+
+/* The lines that only one of two texts has. */
+static inline void
+append_lines_not_in(
+    const char *text, const char *other, char mark, struct buffer *out)
+{
+	size_t size;
+
+	for (const char *line = text; *line != '\0'; line += size) {
+		size = strcspn(line, "\n") + 1;
+		if (!has_line(other, line, size))
+			buffer_append_format(
+			    out, "%c%.*s", mark, (int)size, line);
+	}
+}
+
+static inline void
+compare_ends(struct shuffle *shuffle, const char *dump)
+{
+	const char *wanted = shuffle->expected->dump;
+	struct buffer differences = {.data = NULL};
+
+	if (strcmp(dump, wanted) == 0)
+		return;
+	append_lines_not_in(dump, wanted, '+', &differences);
+	append_lines_not_in(wanted, dump, '-', &differences);
+	buffer_append(&differences, "", 1);
+	impossible(
+	    shuffle, "the end differs\n%s", (const char *)differences.data);
+	buffer_free(&differences);
+}
+
+static inline bool
+shuffle_end(struct shuffle *shuffle, unsigned number)
+{
+	char *dump = scenario_dump(&shuffle->world, shuffle->scenario);
+
+	compare_ends(shuffle, dump);
+	if (shuffle->trouble != NULL)
+		printf("# %s, shuffle %u: %s\n", shuffle->scenario->name,
+		    number, shuffle->trouble);
+	free(dump);
+	free(shuffle->counters);
+	world_end(&shuffle->world);
+	return shuffle->trouble == NULL;
+}
+
+/* Returns whether all was well; otherwise says what was not. */
+static inline bool
+shuffle_once(const struct scenario *scenario,
+    const struct expectation *expected, unsigned number,
+    struct shuffle_figures *figures)
+{
+	struct shuffle shuffle = {
+	    .scenario = scenario, .expected = expected, .figures = figures};
+	bool well;
+
+	shuffle_begin(&shuffle, number);
+	read_all(&shuffle);
+	let_time_pass(&shuffle.world, scenario->clock_ns + LONG_NS);
+	commit(&shuffle);
+	well = shuffle_end(&shuffle, number);
+	free(shuffle.trouble);
+	return well;
+}
+
+#endif
