@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which file of a log is read: where to begin, and what comes after the end of
- * a file. Called by log_follower.c, on the ingest thread.
+ * Decides from what lies in the log's directory. Called by log_follower.c, on
+ * the ingest thread.
  */
-#include "exporter/read/log_follower_private.h"
+#include "exporter/read/log_follower_move.h"
 
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "exporter/read/log_follower_state.h"
 
 /* A log is not rotated twice in this time. */
 #define ROTATION_NS (60 * CLOCK_NS_PER_SECOND)

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * log_follower_private: the state of following one log. Only for the files
- * log_follower*.c.
+ * log_follower_state: what following one log means now: which file, and where.
+ *
+ * Below log_follower_move.h and log_follower.h, in this order; only for them.
  */
-#ifndef EXPORTER_READ_LOG_FOLLOWER_PRIVATE_H
-#define EXPORTER_READ_LOG_FOLLOWER_PRIVATE_H
+#ifndef EXPORTER_READ_LOG_FOLLOWER_STATE_H
+#define EXPORTER_READ_LOG_FOLLOWER_STATE_H
 
 #include "exporter/read/log_catalog.h"
 #include "exporter/read/log_entry.h"
 #include "exporter/read/log_file.h"
 #include "exporter/read/log_lines.h"
 #include "exporter/read/log_series.h"
-
-struct log_follower;
-struct reason;
 
 struct log_follower {
 	char *path, *directory;
@@ -59,12 +57,5 @@ void log_follower_skip_to(
 /* A log that grows has no line later than now, another file none later than its
  * last change. */
 void log_follower_update_latest(struct log_follower *follower);
-
-/* There is no file: looks for it. Returns 1 when there is one now; 0; -1. */
-int log_follower_find(struct log_follower *follower, struct reason *reason);
-
-/* The present file was read to its end: goes on to where more is to be read
- * now. Returns 1; 0 when there is nothing; -1. */
-int log_follower_move(struct log_follower *follower, struct reason *reason);
 
 #endif
