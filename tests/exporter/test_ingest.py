@@ -208,6 +208,34 @@ class Ingest(unittest.TestCase):
             alone.wait_for("postlag_messages_accepted_total", 49)
             alone.wait_for("postlag_journal_damaged_records_total", 1)
 
+    def test_a_disk_that_fails_for_a_while_costs_nothing(self):
+        """And is told once, however often it is tried."""
+        with ExporterAlone() as alone:
+            alone.message("a", "QA", "u1@example.test")
+            alone.wait_for("postlag_messages_accepted_total", 1)
+            path = os.path.join(alone.journal, "milter")
+            segment = os.path.join(path, [
+                name for name in os.listdir(path)
+                if name.endswith(".journal")][0])
+            calls = os.path.join(alone.directory, "calls")
+            tracer = alone.program.trace(
+                "-o", calls, "-P", segment, "-e", "inject=pread64:error=EIO")
+            alone.message("b", "QB", "u1@example.test")
+
+            def tried():
+                with open(calls, encoding="utf-8") as file:
+                    return file.read().count("(INJECTED)")
+            wait_until(lambda: tried() >= 3, "three attempts")
+            self.assertEqual(
+                alone.metrics().total("postlag_messages_accepted_total"), 1)
+            tracer.terminate()
+            alone.wait_for("postlag_messages_accepted_total", 2)
+            alone.program.wait_for_log("source=milter reason=read again")
+            self.assertEqual(
+                alone.program.log().count("Input/output error"), 1)
+            self.assertEqual(alone.metrics().total(
+                "postlag_journal_damaged_records_total"), 0)
+
     def test_a_segment_that_cannot_be_read_is_counted_once(self):
         with ExporterAlone() as alone:
             alone.message("m", "Q", "u1@example.test")
