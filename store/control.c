@@ -114,7 +114,7 @@ control_raise(struct control *control, const struct source_position *positions,
 		database_checkpoint(database, false);
 }
 
-/* Copying the log into the file syncs both. */
+/* This commit alone waits for the disk. */
 int
 control_note_write(struct control *control, const char *name,
     const struct buffer *value, struct reason *reason)
@@ -123,6 +123,7 @@ control_note_write(struct control *control, const char *name,
 	struct statement *statement;
 	int result;
 
+	database_execute(database, "PRAGMA synchronous = FULL");
 	database_begin_write(database);
 	statement = database_statement(database, SQL_NOTE_WRITE);
 	bind_string(statement, name);
@@ -130,10 +131,10 @@ control_note_write(struct control *control, const char *name,
 	    value->size);
 	statement_run(statement);
 	database_commit(database);
-	database_checkpoint(database, false);
 	result = database_check(database, reason);
 	if (result != 0)
 		database_rollback(database);
+	database_execute(database, "PRAGMA synchronous = NORMAL");
 	return result;
 }
 
