@@ -33,6 +33,7 @@ const char *const config_sections[] = {
     "lmtp",
     "exporter",
     "store",
+    "operator",
     NULL,
 };
 

@@ -100,7 +100,7 @@ recipient_lines(struct text_page *page, const struct list *list,
 	fate_text_state(page, recipient->record->state);
 	page_pad(page, INDENT + STATE_COLUMNS);
 	page_text(page, recipient->record->address);
-	if (list->kind == OPEN_MISSING) {
+	if (list->kind != OPEN_QUEUED) {
 		page_text(page, ", last seen ");
 		page_age(page, list, last_seen_ns(timeline->record, recipient));
 		page_text(page, " ago");
@@ -114,6 +114,38 @@ recipient_lines(struct text_page *page, const struct list *list,
 	free(why);
 }
 
+/* What operators said of it. */
+static void
+operation_lines(struct text_page *page, const struct list *list,
+    const struct message_record *record)
+{
+	for (size_t i = 0; i < record->operation_count; i++) {
+		const struct operation_record *operation =
+		    &record->operations[i];
+
+		page_pad(page, INDENT);
+		page_text(
+		    page, operation->who != NULL ? operation->who : "somebody");
+		page_text(page, " acknowledged the loss ");
+		page_age(page, list, operation->wall_ns);
+		page_text(page, " ago");
+		page_end_line(page);
+		if (operation->comment == NULL)
+			continue;
+		page_pad(page, WORDS_INDENT);
+		page_wrapped(page, operation->comment);
+		page_end_line(page);
+	}
+}
+
+/* By what a message is asked for. `id` is its room. */
+static const char *
+key_of(const struct message_record *record, char id[UUID_TEXT_SIZE])
+{
+	uuid_format(&record->event.id, id);
+	return record->event.queue_id != NULL ? record->event.queue_id : id;
+}
+
 static void
 message_lines(struct text_page *page, const struct list *list,
     const struct timeline *timeline)
@@ -124,11 +156,10 @@ message_lines(struct text_page *page, const struct list *list,
 	size_t shown = 0, others = 0;
 
 	duration_text(age_ns > 0 ? age_ns : 0, page->style.utf8, text);
-	uuid_format(&event->id, id);
 	page_right(page, text, AGE_END);
 	page_pad(page, QUEUE_ID_BEGIN);
 	page_colour(page, PAGE_BOLD);
-	page_text(page, event->queue_id != NULL ? event->queue_id : id);
+	page_text(page, key_of(timeline->record, id));
 	page_colour(page, PAGE_PLAIN);
 	page_pad(page, SENDER_BEGIN);
 	if (event->sender != NULL)
@@ -145,10 +176,26 @@ message_lines(struct text_page *page, const struct list *list,
 		else
 			others++;
 	}
-	if (others == 0)
-		return;
-	page_pad(page, INDENT);
-	page_format(page, "and %zu more", others);
+	if (others > 0) {
+		page_pad(page, INDENT);
+		page_format(page, "and %zu more", others);
+		page_end_line(page);
+	}
+	if (list->kind == OPEN_EVER_MISSING)
+		operation_lines(page, list, timeline->record);
+}
+
+static void
+hint_lines(struct text_page *page, const struct message_record *record)
+{
+	char id[UUID_TEXT_SIZE];
+	const char *key = key_of(record, id);
+
+	page_end_line(page);
+	page_format(page, "All that is known of it:    postlag show %s", key);
+	page_end_line(page);
+	page_format(page,
+	    "You know what became of it: postlag ack %s --comment TEXT", key);
 	page_end_line(page);
 }
 
@@ -168,6 +215,9 @@ list_text(const struct list *list, const struct text_style *style,
 		page_end_line(&page);
 		message_lines(&page, list, timeline);
 	}
+	if (list->with_hint && list->kind != OPEN_QUEUED &&
+	    list->answer->count > 0)
+		hint_lines(&page, &list->answer->records[0]);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 
 #include "store/query_open.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct arena;
@@ -19,6 +20,7 @@ struct list {
 	enum open_kind kind;
 	const struct open_answer *answer;
 	int64_t now_wall_ns; /* ages count back from here */
+	bool with_hint;      /* say what to do about a loss */
 };
 
 /* Appends the text. `arena` is used meanwhile. Returns 0, or -1 when it is

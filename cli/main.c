@@ -8,9 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/config.h"
 #include "base/memory.h"
+#include "cli/ack.h"
 #include "cli/exit_status.h"
 #include "cli/journal_command.h"
+#include "cli/operator_journal.h"
 #include "cli/queue.h"
 #include "cli/show.h"
 #include "base/suggest.h"
@@ -26,6 +29,7 @@ static const struct subcommand subcommands[] = {
     {"show", show_command, true, "the timeline of a message"},
     {"queue", queue_command, true, "messages that are still in the queue"},
     {"lost", lost_command, true, "messages that are lost, or unknown"},
+    {"ack", ack_command, true, "account for lost ones: you know what happened"},
     {"journal", journal_command, false, "read or check the journals' files"},
 };
 
@@ -36,7 +40,7 @@ usage(FILE *out)
 {
 	fputs("usage: postlag [-c FILE] SUBCOMMAND [ARGUMENT...]\n"
 	      "       postlag help [SUBCOMMAND]\n"
-	      "       postlag -V | -h\n\n",
+	      "       postlag -R | -V | -h\n\n",
 	    out);
 	for (size_t i = 0; i < SUBCOMMANDS; i++)
 		fprintf(out, "  %-10s %s\n", subcommands[i].name,
@@ -93,6 +97,16 @@ run(const struct subcommand *subcommand, char **before, int argc, char **argv)
 	return status;
 }
 
+/* As that of the daemons. */
+static void
+print_reference(void)
+{
+	const struct config_section section = {"operator",
+	    operator_config_items, operator_config_item_count, NULL};
+
+	config_print_reference(stdout, &section);
+}
+
 /* `postlag help SUBCOMMAND` is `postlag SUBCOMMAND -h`. */
 static int
 help(int argc, char **argv)
@@ -123,6 +137,10 @@ leading_options(int argc, char **argv, int *status_r)
 		if (strcmp(option, "-V") == 0 ||
 		    strcmp(option, "--version") == 0) {
 			puts("postlag " POSTLAG_VERSION);
+			return -1;
+		}
+		if (strcmp(option, "-R") == 0) {
+			print_reference();
 			return -1;
 		}
 		if (strcmp(option, "-h") == 0 ||

@@ -5,6 +5,7 @@
  */
 #include "cli/queue.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -30,30 +31,38 @@
 enum { LIMIT_DEFAULT = 100 };
 
 #define OPTIONS(which)                                                         \
-	"  -c FILE      configuration (default " CONFIG_DEFAULT_PATH ")\n"     \
-	"  --store DIR  the store, instead of the configured one\n"            \
+	STORE_OPTIONS_TEXT                                                     \
 	"  --json       exact times, one JSON object\n"                        \
-	"  --limit N    the " which " N messages (default 100)\n\n"
+	"  --limit N    the " which " N messages (default 100)\n"
 
-static const struct store_options_help queue_help = {NULL,
+static const struct store_options_help queue_help = {NULL, STORE_OPTION_JSON,
+    true,
     "usage: postlag queue [-c FILE] [--store DIR] [--json] [--limit N]\n\n"
     "Lists the messages with recipients that are in flight, deferred or held,\n"
     "oldest first: age, queue id, sender, and for each such recipient its\n"
     "state and the last that is known of it.\n\n" OPTIONS(
-	"oldest") "Exit status: 0 listed, also when there is none, 2 wrong "
+	"oldest") "\nExit status: 0 listed, also when there is none, 2 wrong "
 		  "usage or\n"
 		  "unreadable store.\n"};
 
 static const struct store_options_help lost_help = {NULL,
-    "usage: postlag lost [-c FILE] [--store DIR] [--json] [--limit N]\n\n"
+    STORE_OPTION_JSON | STORE_OPTION_ALL | STORE_OPTION_AGES, true,
+    "usage: postlag lost [-c FILE] [--store DIR] [--json] [--limit N] [--all]\n"
+    "                    [--since AGE] [--before AGE]\n\n"
     "Lists the messages with recipients that are lost, or of whom it cannot\n"
-    "be decided what became of them (unknown), newest first.\n\n" OPTIONS(
-	"newest") "Exit status: 0 there is none, 1 there are some, 2 wrong "
-		  "usage or\n"
-		  "unreadable store, or a file of it could not be read.\n"};
+    "be decided what became of them (unknown), newest first. What postlag ack\n"
+    "has acknowledged is left out.\n\n" OPTIONS("newest")
+	STORE_OPTIONS_AGES_TEXT
+    "  --all        acknowledged ones, too\n\n"
+    "Exit status, as for a monitoring check: 0 nothing is lost or unknown, "
+    "also\n"
+    "when --all lists acknowledged ones; 1 something is; 2 it cannot be told:\n"
+    "wrong usage, a store or a file of it that cannot be read, or nothing is\n"
+    "known to be lost but the store was not written for a minute.\n"};
 
-/* What was seen of the queue ends where the exporter does. */
-static void
+/* What was seen of the queue ends where the exporter does. Returns whether that
+ * is now. */
+static bool
 warn_if_behind(const char *directory, int64_t now_wall_ns)
 {
 	struct store_reach reach;
@@ -62,12 +71,13 @@ warn_if_behind(const char *directory, int64_t now_wall_ns)
 	if (store_reach(directory, &reach, NULL) < 0 ||
 	    reach.first_wall_ns == 0 ||
 	    now_wall_ns - reach.written_wall_ns < WRITTEN_LATELY_NS)
-		return;
+		return true;
 	duration_text(now_wall_ns - reach.written_wall_ns, false, ago);
 	fprintf(stderr,
 	    "postlag: the store was last written %s ago:"
 	    " is postlag-exporter running?\n",
 	    ago);
+	return false;
 }
 
 static int
@@ -89,6 +99,21 @@ print(const struct store_options *options, const struct list *list,
 	return result < 0 ? store_options_unusable(&reason) : EXIT_OK;
 }
 
+/* The exit status after everything was listed. */
+static int
+judge(const struct open_question *question, const struct open_answer *answer,
+    bool is_up_to_date)
+{
+	if (answer->incomplete)
+		return store_options_unusable(&answer->reason);
+	if (question->kind == OPEN_QUEUED)
+		return EXIT_OK;
+	if (answer->recipients[RECIPIENT_LOST] > 0 ||
+	    answer->recipients[RECIPIENT_UNKNOWN] > 0)
+		return EXIT_MISSING;
+	return is_up_to_date ? EXIT_OK : EXIT_UNUSABLE;
+}
+
 static int
 list_messages(const struct store_options *options, const char *directory,
     const struct open_question *question)
@@ -96,7 +121,8 @@ list_messages(const struct store_options *options, const char *directory,
 	struct arena *arena = arena_new(ARENA_BYTES);
 	struct store_reader *reader;
 	struct open_answer answer;
-	struct list list = {question->kind, &answer, clock_stamp().wall_ns};
+	struct list list = {question->kind, &answer, clock_stamp().wall_ns,
+	    question->kind != OPEN_QUEUED};
 	struct reason reason;
 	int status;
 
@@ -106,13 +132,9 @@ list_messages(const struct store_options *options, const char *directory,
 		status = store_options_unreadable(directory, &reason);
 	else
 		status = print(options, &list, arena);
-	if (status == EXIT_OK) {
-		warn_if_behind(directory, list.now_wall_ns);
-		if (answer.incomplete)
-			status = store_options_unusable(&answer.reason);
-		else if (question->kind == OPEN_MISSING && answer.messages > 0)
-			status = EXIT_MISSING;
-	}
+	if (status == EXIT_OK)
+		status = judge(question, &answer,
+		    warn_if_behind(directory, list.now_wall_ns));
 	store_reader_free(&reader);
 	arena_free(&arena);
 	return status;
@@ -146,6 +168,9 @@ run(int argc, char **argv, const struct store_options_help *help,
 	question.limit = (size_t)options.limit;
 	if (kind == OPEN_QUEUED)
 		question.since_wall_ns = oldest_queued_ns(queue_lifetime_ns);
+	else if (options.all)
+		question.kind = OPEN_EVER_MISSING;
+	store_options_ages(&options, &question);
 	status = list_messages(&options, directory, &question);
 	free(directory);
 	return status;

@@ -32,11 +32,10 @@
 enum { LIMIT_DEFAULT = 20 };
 
 static const struct store_options_help help = {"one id, queue id or Message-ID",
+    STORE_OPTION_JSON, false,
     "usage: postlag show [-c FILE] [--store DIR] [--json] [--limit N] KEY\n\n"
     "Shows what became of a message, newest match first. KEY is its id, a\n"
-    "queue id, or a Message-ID with or without <>.\n\n"
-    "  -c FILE      configuration (default " CONFIG_DEFAULT_PATH ")\n"
-    "  --store DIR  the store, instead of the configured one\n"
+    "queue id, or a Message-ID with or without <>.\n\n" STORE_OPTIONS_TEXT
     "  --json       exact times, a JSON object for each match\n"
     "  --limit N    at most N matches (default 20)\n\n"
     "Exit status: 0 found, 1 not found, 2 wrong usage or unreadable store.\n"};
@@ -82,7 +81,7 @@ not_found(const struct store_options *options, const char *directory)
 	page_format(&page,
 	    "postlag: no message with the id, queue id or"
 	    " Message-ID \"%s\" in %s",
-	    options->key, directory);
+	    options->keys[0], directory);
 	page_end_line(&page);
 	page_reach(&page, directory);
 	fwrite(text.data, 1, text.size, stderr);
@@ -163,8 +162,8 @@ search(const struct store_options *options, const char *directory)
 
 	reader = store_reader_open(directory, &reason);
 	if (reader != NULL)
-		count = store_find(reader, options->key, (size_t)options->limit,
-		    arena, &records, &reason);
+		count = store_find(reader, options->keys[0],
+		    (size_t)options->limit, arena, &records, &reason);
 	if (count < 0)
 		status = store_options_unreadable(directory, &reason);
 	else if (count == 0)

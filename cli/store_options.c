@@ -5,19 +5,26 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/config.h"
+#include "base/config_value.h"
 #include "base/memory.h"
 #include "base/reason.h"
+#include "base/text.h"
 #include "cli/exit_status.h"
+#include "store/query_open.h"
 #include "store/settings.h"
 
-static int
-misused(const char *name, const char *what)
+enum { COMMENT_BYTES_MAX = 1000 };
+
+int
+store_options_misused(const char *name, const char *what)
 {
 	fprintf(
 	    stderr, "postlag %s: %s\nTry postlag %s -h.\n", name, what, name);
@@ -33,25 +40,149 @@ read_limit(const char *name, const char *text, long *limit_r)
 	*limit_r = strtol(text, &end, 10);
 	if (errno != 0 || end == text || *end != '\0' || *limit_r < 1 ||
 	    *limit_r > INT_MAX)
-		return misused(name, "--limit takes a number from 1");
+		return store_options_misused(
+		    name, "--limit takes a number from 1");
 	return 0;
 }
 
 static int
-read_operand(int argc, char **argv, const struct store_options_help *help,
+read_age(const char *name, const char *option, const char *text, int64_t *age_r)
+{
+	static const struct config_item item = {"age", CONFIG_DURATION, 0, "",
+	    CLOCK_NS_PER_SECOND, 36500 * CLOCK_NS_PER_DAY, NULL, NULL};
+	struct reason reason;
+	char *what;
+
+	if (config_value_read(&item, text, age_r, &reason) == 0)
+		return 0;
+	what = memory_format("%s: \"%s\" %s", option, text, reason.text);
+	text_sanitize(what, strlen(what));
+	store_options_misused(name, what);
+	free(what);
+	return -1;
+}
+
+static int
+read_comment(const char *name, const char *text, const char **comment_r)
+{
+	if (strlen(text) > COMMENT_BYTES_MAX)
+		return store_options_misused(name, "--comment is too long");
+	*comment_r = *text != '\0' ? text : NULL;
+	return 0;
+}
+
+enum {
+	OPTION_STORE = 256,
+	OPTION_LIMIT,
+	OPTION_JSON,
+	OPTION_ALL,
+	OPTION_SINCE,
+	OPTION_BEFORE,
+	OPTION_LOST,
+	OPTION_YES,
+	OPTION_DRY_RUN,
+	OPTION_JOURNAL,
+	OPTION_COMMENT,
+	OPTIONS_END
+};
+
+static const struct option names[] = {
+    {"store", required_argument, NULL, OPTION_STORE},
+    {"limit", required_argument, NULL, OPTION_LIMIT},
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"all", no_argument, NULL, OPTION_ALL},
+    {"since", required_argument, NULL, OPTION_SINCE},
+    {"before", required_argument, NULL, OPTION_BEFORE},
+    {"lost", no_argument, NULL, OPTION_LOST},
+    {"yes", no_argument, NULL, OPTION_YES},
+    {"dry-run", no_argument, NULL, OPTION_DRY_RUN},
+    {"journal", required_argument, NULL, OPTION_JOURNAL},
+    {"comment", required_argument, NULL, OPTION_COMMENT},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+/* Whose options they are; 0: everybody's. */
+static const unsigned takers[OPTIONS_END - OPTION_STORE] = {
+    [OPTION_JSON - OPTION_STORE] = STORE_OPTION_JSON,
+    [OPTION_ALL - OPTION_STORE] = STORE_OPTION_ALL,
+    [OPTION_SINCE - OPTION_STORE] = STORE_OPTION_AGES,
+    [OPTION_BEFORE - OPTION_STORE] = STORE_OPTION_AGES,
+    [OPTION_LOST - OPTION_STORE] = STORE_OPTION_ACKNOWLEDGE,
+    [OPTION_YES - OPTION_STORE] = STORE_OPTION_ACKNOWLEDGE,
+    [OPTION_DRY_RUN - OPTION_STORE] = STORE_OPTION_ACKNOWLEDGE,
+    [OPTION_JOURNAL - OPTION_STORE] = STORE_OPTION_ACKNOWLEDGE,
+    [OPTION_COMMENT - OPTION_STORE] = STORE_OPTION_ACKNOWLEDGE,
+};
+
+static bool
+is_taken(const struct store_options_help *help, int option)
+{
+	unsigned taker;
+
+	if (option < OPTION_STORE)
+		return option == 'c';
+	taker = takers[option - OPTION_STORE];
+	return taker == 0 || (help->takes & taker) != 0;
+}
+
+/* One option, with optarg. Returns 0, or -1 on misuse. */
+static int
+take(const char *name, int option, struct store_options *options)
+{
+	switch (option) {
+	case 'c':
+		options->config = optarg;
+		break;
+	case OPTION_STORE:
+		options->directory = optarg;
+		break;
+	case OPTION_LIMIT:
+		return read_limit(name, optarg, &options->limit);
+	case OPTION_JSON:
+		options->json = true;
+		break;
+	case OPTION_ALL:
+		options->all = true;
+		break;
+	case OPTION_SINCE:
+		return read_age(name, "--since", optarg, &options->since_ns);
+	case OPTION_BEFORE:
+		return read_age(name, "--before", optarg, &options->before_ns);
+	case OPTION_LOST:
+		options->lost = true;
+		break;
+	case OPTION_YES:
+		options->yes = true;
+		break;
+	case OPTION_DRY_RUN:
+		options->dry_run = true;
+		break;
+	case OPTION_JOURNAL:
+		options->journal = optarg;
+		break;
+	default:
+		return read_comment(name, optarg, &options->comment);
+	}
+	return 0;
+}
+
+static int
+read_operands(int argc, char **argv, const struct store_options_help *help,
     struct store_options *options)
 {
 	char *needed;
 
-	if (help->operand == NULL)
-		return optind == argc ? 1
-				      : misused(argv[0], "too many arguments");
-	if (argc - optind == 1 && argv[optind][0] != '\0') {
-		options->key = argv[optind];
+	options->keys = argv + optind;
+	for (int i = optind; i < argc; i++)
+		if (help->is_alone || argv[i][0] == '\0')
+			return store_options_misused(
+			    argv[0], help->is_alone ? "too many arguments"
+						    : "an empty argument");
+	if (help->operand == NULL || argc - optind == 1)
 		return 1;
-	}
 	needed = memory_format("%s is needed", help->operand);
-	misused(argv[0], needed);
+	store_options_misused(argv[0], needed);
 	free(needed);
 	return -1;
 }
@@ -60,34 +191,32 @@ int
 store_options_read(int argc, char **argv, const struct store_options_help *help,
     struct store_options *options)
 {
-	static const struct option names[] = {
-	    {"store", required_argument, NULL, 's'},
-	    {"json", no_argument, NULL, 'j'},
-	    {"limit", required_argument, NULL, 'l'},
-	    {"help", no_argument, NULL, 'h'},
-	    {NULL, 0, NULL, 0},
-	};
 	int option;
 
 	options->config = CONFIG_DEFAULT_PATH;
 	optind = 1;
-	opterr = 0; /* misused() tells */
+	opterr = 0; /* store_options_misused() tells */
 	while ((option = getopt_long(argc, argv, "c:h", names, NULL)) != -1) {
-		if (option == 'c')
-			options->config = optarg;
-		else if (option == 's')
-			options->directory = optarg;
-		else if (option == 'j')
-			options->json = true;
-		else if (option == 'h')
+		if (option == 'h')
 			return fputs(help->text, stdout) < 0 ? -1 : 0;
-		else if (option != 'l')
-			return misused(
+		if (!is_taken(help, option))
+			return store_options_misused(
 			    argv[0], "unknown option or missing argument");
-		else if (read_limit(argv[0], optarg, &options->limit) < 0)
+		if (take(argv[0], option, options) < 0)
 			return -1;
 	}
-	return read_operand(argc, argv, help, options);
+	return read_operands(argc, argv, help, options);
+}
+
+int
+store_options_load(const struct store_options *options,
+    const struct config_section *section, struct reason *reason)
+{
+	bool absent = strcmp(options->config, CONFIG_DEFAULT_PATH) == 0 &&
+		      access(options->config, F_OK) < 0 && errno == ENOENT;
+
+	return absent ? config_parse("defaults", "", section, 1, reason)
+		      : config_load(options->config, section, 1, reason);
 }
 
 char *
@@ -98,17 +227,10 @@ store_options_directory(const struct store_options *options,
 	struct config_section section = {
 	    "store", store_config_items, store_config_item_count, &settings};
 	char *directory = NULL;
-	bool absent = strcmp(options->config, CONFIG_DEFAULT_PATH) == 0 &&
-		      access(options->config, F_OK) < 0 && errno == ENOENT;
-	int loaded;
 
 	if (options->directory != NULL && queue_lifetime_ns_r == NULL)
 		return memory_string(options->directory);
-	if (absent)
-		loaded = config_parse("defaults", "", &section, 1, reason);
-	else
-		loaded = config_load(options->config, &section, 1, reason);
-	if (loaded == 0) {
+	if (store_options_load(options, &section, reason) == 0) {
 		directory = memory_string(options->directory != NULL
 					      ? options->directory
 					      : settings.directory);
@@ -119,10 +241,36 @@ store_options_directory(const struct store_options *options,
 	return directory;
 }
 
+void
+store_options_ages(
+    const struct store_options *options, struct open_question *question)
+{
+	int64_t now_ns = clock_stamp().wall_ns;
+
+	if (options->since_ns != 0)
+		question->from_wall_ns = now_ns - options->since_ns;
+	if (options->before_ns != 0)
+		question->before_wall_ns = now_ns - options->before_ns;
+}
+
+void
+store_options_say(const char *format, ...)
+{
+	va_list arguments;
+	char *text = NULL;
+
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) >= 0)
+		text_sanitize(text, strlen(text));
+	va_end(arguments);
+	fprintf(stderr, "postlag: %s\n", text != NULL ? text : format);
+	free(text);
+}
+
 int
 store_options_unusable(const struct reason *reason)
 {
-	fprintf(stderr, "postlag: %s\n", reason->text);
+	store_options_say("%s", reason->text);
 	return EXIT_UNUSABLE;
 }
 

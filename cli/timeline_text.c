@@ -8,10 +8,12 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "cli/delivery_text.h"
 #include "cli/duration_text.h"
 #include "cli/phase_text.h"
@@ -257,6 +259,27 @@ field_forged(struct text_page *page, uint32_t forged_stamps)
 	page_end_line(page);
 }
 
+/* "root acknowledged the loss at 2026-11-30T08:00:00.000000Z: restored to mx2"
+ */
+static void
+field_operations(struct text_page *page, const struct message_record *record)
+{
+	for (size_t i = 0; i < record->operation_count; i++) {
+		const struct operation_record *operation =
+		    &record->operations[i];
+		char at[CLOCK_TEXT_SIZE];
+		char *words;
+
+		clock_format(operation->wall_ns, at);
+		words = memory_format("%s acknowledged the loss at %s%s%s",
+		    operation->who != NULL ? operation->who : "somebody", at,
+		    operation->comment != NULL ? ": " : "",
+		    operation->comment != NULL ? operation->comment : "");
+		field(page, "operator", words);
+		free(words);
+	}
+}
+
 static void
 head(struct text_page *page, const struct timeline *timeline)
 {
@@ -282,6 +305,7 @@ head(struct text_page *page, const struct timeline *timeline)
 	field_started(page, timeline->start_wall_ns);
 	field_ending(page, timeline);
 	field_routes(page, timeline);
+	field_operations(page, record);
 }
 
 void

@@ -208,7 +208,8 @@ list_days(struct store_reader *reader, struct listing *listing,
 		bool backwards = kinds[question->kind].oldest_first;
 		int64_t day = days[backwards ? last - i : i];
 
-		if (day >= clock_day(question->since_wall_ns))
+		if (day >= clock_day(question->since_wall_ns) &&
+		    day >= clock_day(question->from_wall_ns))
 			list_day(reader, listing, day);
 	}
 	if (has_odd)

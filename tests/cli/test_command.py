@@ -10,6 +10,7 @@ import shutil
 import sqlite3
 import subprocess
 import tempfile
+import time
 import unittest
 
 import tap
@@ -33,7 +34,7 @@ class Usage(unittest.TestCase):
         for done in said:
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertEqual(done.stdout, said[0].stdout)
-        for name in ("show", "queue", "lost", "journal"):
+        for name in ("show", "queue", "lost", "ack", "journal"):
             self.assertRegex(said[0].stdout, rf"(?m)^  {name} +\w")
 
     def test_each_subcommand_has_help(self):
@@ -61,6 +62,13 @@ class Usage(unittest.TestCase):
                           ["show", "--nothing", "a"], ["show", "--store"],
                           ["queue", "a"], ["queue", "--limit", "0"],
                           ["lost", "a"], ["lost", "--nothing"],
+                          ["lost", "--since", "yesterday"],
+                          ["lost", "--before", "0"], ["queue", "--all"],
+                          ["show", "--since", "1d", "a"], ["ack"],
+                          ["ack", ""], ["ack", "--lost", "a"],
+                          ["ack", "--since", "1d", "a"],
+                          ["ack", "--yes", "a"], ["ack", "--json", "a"],
+                          ["ack", "--comment", "x" * 1001, "a"],
                           ["help", "nothing"], ["journal"]):
             done = postlag(*arguments)
             self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)
@@ -157,6 +165,39 @@ class Queue(unittest.TestCase):
         self.assertEqual(found["total_messages"], 2)
         self.assertEqual(sum(found["total_recipients"].values()), 2)
         self.assertEqual([m["queue_id"] for m in found["messages"]], ["Q1"])
+
+    def test_nothing_lost_is_said_of_a_store_that_is_kept_up_only(self):
+        """postlag lost: status 2 when nothing is known to be lost, but the
+        exporter has not written for a minute"""
+        self.assertEqual(self.alone.program.stop(), 0)
+        for path in glob.glob(f"{self.alone.store}/*"):
+            os.utime(path, (time.time() - 90, time.time() - 90))
+        done = self.ask("lost")
+        self.assertEqual((done.returncode, done.stdout),
+                         (2, "nothing known to be lost\n"))
+        self.assertIn("is postlag-exporter running?", done.stderr)
+        self.assertEqual(self.ask("queue").returncode, 0)
+
+    def test_ack_needs_the_operators_journal(self):
+        """postlag ack: status 2 without the directory, which it does not make;
+        1 for what is not lost"""
+        self.assertEqual(self.alone.program.stop(), 0)
+        for path in glob.glob(f"{self.alone.store}/*-2*.db"):
+            with sqlite3.connect(path) as day:
+                day.execute("UPDATE recipient SET state = 14 WHERE state = 0")
+            day.close()
+        journal = ["--journal", self.alone.journal]
+        done = self.ask("ack", "Q1", "--dry-run", *journal)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("Q1", done.stdout)
+        done = self.ask("ack", "Q1", *journal)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(f"{self.alone.journal}/operator is missing", done.stderr)
+        self.assertFalse(os.path.exists(f"{self.alone.journal}/operator"))
+        done = self.ask("ack", "Q3", "\x1b[31m", *journal)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("nothing of it is lost (1 delivered)", done.stderr)
+        self.assertNotIn("\x1b", done.stderr)
 
     def test_lost_tells_by_its_status(self):
         """postlag lost: status 0 without, 1 with losses, 2 when it cannot be

@@ -21,7 +21,7 @@ list_of(struct made *made, enum open_kind kind, struct open_answer *answer)
 		if (open_kind_has(kind, recipient))
 			answer->recipients[recipient->state]++;
 	}
-	return (struct list){kind, answer, MAIL_WALL_NS + 2 * HOUR};
+	return (struct list){kind, answer, MAIL_WALL_NS + 2 * HOUR, true};
 }
 
 static void
@@ -81,7 +81,7 @@ an_empty_queue_says_so(void **state)
 {
 	struct made made = make();
 	struct open_answer answer = {0};
-	struct list list = {OPEN_QUEUED, &answer, MAIL_WALL_NS};
+	struct list list = {OPEN_QUEUED, &answer, MAIL_WALL_NS, false};
 
 	expect(&made, "list_text/empty", &list);
 }
@@ -101,6 +101,27 @@ losses_say_why_and_when_last_seen(void **state)
 	add_recipient(&made, "fine@example.org", RECIPIENT_DELIVERED);
 	list = list_of(&made, OPEN_MISSING, &answer);
 	expect(&made, "list_text/lost", &list);
+}
+
+static void
+acknowledged_losses_say_by_whom(void **state)
+{
+	struct made made = make();
+	struct open_answer answer = {.messages = 1};
+	struct operation_record operation = {OPERATION_ACKNOWLEDGE,
+	    MAIL_WALL_NS + HOUR, "root",
+	    "the queue of the old host was restored on mx2, where it is "
+	    "delivered"};
+	struct list list;
+
+	made.record.operations = &operation;
+	made.record.operation_count = 1;
+	add_recipient(&made, "gone@example.org", RECIPIENT_DELETED)->reason =
+	    FATE_REASON_ACKNOWLEDGED;
+	add_recipient(&made, "other@example.org", RECIPIENT_DELETED);
+	list = list_of(&made, OPEN_EVER_MISSING, &answer);
+	list.with_hint = false;
+	expect(&made, "list_text/acknowledged", &list);
 }
 
 static void
@@ -137,6 +158,7 @@ main(void)
 	    cmocka_unit_test(of_many_recipients_the_first_are_shown),
 	    cmocka_unit_test(an_empty_queue_says_so),
 	    cmocka_unit_test(losses_say_why_and_when_last_seen),
+	    cmocka_unit_test(acknowledged_losses_say_by_whom),
 	    cmocka_unit_test(json_has_totals_and_whole_messages),
 	};
 

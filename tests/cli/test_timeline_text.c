@@ -117,6 +117,27 @@ every_fate_stands_with_its_reason(void **state)
 }
 
 static void
+an_operators_word_stands_with_name_time_and_comment(void **state)
+{
+	struct made made = make();
+	struct operation_record operations[] = {
+	    {OPERATION_ACKNOWLEDGE, MAIL_WALL_NS + 3600 * SECOND, "root",
+		"the queue of the old host was restored on mx2, where it is "
+		"delivered"},
+	    {OPERATION_ACKNOWLEDGE, MAIL_WALL_NS + 7200 * SECOND, "al\x1bice",
+		NULL},
+	};
+
+	made.record.operations = operations;
+	made.record.operation_count = 2;
+	add_recipient(&made, "gone@example.org", RECIPIENT_DELETED)->reason =
+	    FATE_REASON_ACKNOWLEDGED;
+	add_recipient(&made, "who@example.org", RECIPIENT_DELETED)->reason =
+	    FATE_REASON_ACKNOWLEDGED_UNKNOWN;
+	expect(&made, "acknowledged", &wide);
+}
+
+static void
 an_aborted_transaction_says_how_far_it_came(void **state)
 {
 	struct made made = make();
@@ -362,6 +383,8 @@ main(void)
 	    cmocka_unit_test(
 		fifty_recipients_of_one_delivery_share_phases_and_line),
 	    cmocka_unit_test(every_fate_stands_with_its_reason),
+	    cmocka_unit_test(
+		an_operators_word_stands_with_name_time_and_comment),
 	    cmocka_unit_test(an_aborted_transaction_says_how_far_it_came),
 	    cmocka_unit_test(clocks_that_disagree_give_no_duration),
 	    cmocka_unit_test(mail_without_a_stamp_shows_its_delivery_alone),

@@ -33,7 +33,7 @@ OPERATIONS = ["none", "acknowledge"]
 
 SCALARS = {"uint32", "uint64", "bool", "sfixed64", "fixed64", "bytes",
            "string"}
-IDENTIFIERS = {"id", "previous", "stamp_id"}
+IDENTIFIERS = {"id", "previous", "stamp_id", "message"}
 
 
 def _read_schema():
@@ -131,7 +131,6 @@ def _decode(message, data):
         result["ending"] = DELIVERY_ENDINGS[result["ending"]]
     elif message == "Operation":
         result["kind"] = OPERATIONS[result["kind"]]
-        result["message"] = str(uuid.UUID(bytes=result["message"]))
     return result
 
 

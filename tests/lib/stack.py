@@ -129,6 +129,7 @@ class Stack(MailSystem):
                          "listen": f"inet:127.0.0.1:{self.http_port}",
                          "journal": self.journals},
             "store": {"directory": self.store},
+            "operator": {"journal": self.journals},
         }
 
     def _program(self, name):
@@ -147,6 +148,7 @@ class Stack(MailSystem):
         _owned(self.journals, "root", GROUP, 0o755)
         _owned(f"{self.journals}/milter", "postlag-milter", GROUP, 0o2770)
         _owned(f"{self.journals}/lmtp", "postlag-lmtp", GROUP, 0o2770)
+        _owned(f"{self.journals}/operator", "root", "postlag-admin", 0o2770)
         _owned(self.store, "postlag-exporter", GROUP, 0o2750)
         write_configuration(self.config, self.settings)
         # A checkout may lie where other users cannot reach it.

@@ -2,7 +2,8 @@
 """The system users that tests need, made when they are missing.
 
 Producers have a group of their own each: they may write their own journal and
-nothing else. The exporter is in group postlag, and so is whoever may read.
+nothing else. The exporter is in group postlag, and so is whoever may read. Who
+may write operator's journal is in group postlag-admin, and the exporter, too.
 """
 
 import fcntl
@@ -16,6 +17,7 @@ USERS = {
     "postlag-exporter": ["--gid", "postlag"],
     "postlag-vmail": ["--user-group"],
 }
+GROUPS = ("postlag", "postlag-admin")
 
 
 def _known(lookup, name):
@@ -26,15 +28,21 @@ def _known(lookup, name):
         return False
 
 
+def _reads_operators():
+    return "postlag-exporter" in grp.getgrnam("postlag-admin").gr_mem
+
+
 def ensure_users():
     """Several tests may do this at once."""
-    if _known(grp.getgrnam, "postlag") \
-            and all(_known(pwd.getpwnam, name) for name in USERS):
+    if all(_known(grp.getgrnam, name) for name in GROUPS) \
+            and all(_known(pwd.getpwnam, name) for name in USERS) \
+            and _reads_operators():
         return
     with open("/etc/passwd", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not _known(grp.getgrnam, "postlag"):
-            subprocess.run(["groupadd", "--system", "postlag"], check=True)
+        for name in GROUPS:
+            if not _known(grp.getgrnam, name):
+                subprocess.run(["groupadd", "--system", name], check=True)
         for name, options in USERS.items():
             if not _known(pwd.getpwnam, name):
                 subprocess.run(
@@ -42,3 +50,6 @@ def ensure_users():
                      "--home-dir", "/nonexistent",
                      "--shell", "/usr/sbin/nologin", *options, name],
                     check=True)
+        if not _reads_operators():
+            subprocess.run(["usermod", "-aG", "postlag-admin",
+                            "postlag-exporter"], check=True)

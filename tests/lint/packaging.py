@@ -16,7 +16,7 @@ sys.path.insert(0, "tests/lib")
 import lint  # noqa: E402
 
 BUILD = os.environ.get("POSTLAG_BUILD", "build/release")
-PROGRAMS = ["postlag-milter", "postlag-lmtp", "postlag-exporter"]
+PROGRAMS = ["postlag-milter", "postlag-lmtp", "postlag-exporter", "postlag"]
 
 CONF = "packaging/postlag.conf"
 MANUAL = "packaging/man/postlag.conf.5"

@@ -19,9 +19,10 @@ README = "README.md"
 EXAMPLES = {
     "example": ("postlag show 4XyZab1234z5",
                 "tests/cli/timeline_text/simple.ref"),
+    "lost": ("postlag lost", "tests/cli/list_text/lost.ref"),
     "queue": ("postlag queue", "tests/cli/list_text/queue.ref"),
 }
-DAEMONS = ["postlag-milter", "postlag-lmtp", "postlag-exporter"]
+PROGRAMS = ["postlag-milter", "postlag-lmtp", "postlag-exporter", "postlag"]
 
 
 def output(program, *arguments):
@@ -40,8 +41,8 @@ def parts():
     for name, (command, path) in EXAMPLES.items():
         with open(path, encoding="utf-8") as file:
             found[name] = f"```\n$ {command}\n{file.read()}```\n"
-    options = [table for daemon in DAEMONS
-               for table in tables(output(daemon, "-R"))]
+    options = [table for program in PROGRAMS
+               for table in tables(output(program, "-R"))]
     metrics, phases = tables(output("postlag-exporter", "-m"))
     return {**found, "options": "\n".join(options),
             "metrics": metrics, "phases": phases}

@@ -213,7 +213,7 @@ class Install(unittest.TestCase):
         README's table shows"""
         rows = re.findall(r"^\| `(/var/\S+)` \| (\d+) \| (\S+):(\S+) \|",
                           read(ROOT, "README.md"), re.MULTILINE)
-        self.assertEqual(len(rows), 4)
+        self.assertEqual(len(rows), 5)
         with tempfile.TemporaryDirectory() as root:
             _, users, groups = self.make_users(root)
             subprocess.run(["systemd-tmpfiles", f"--root={root}", "--create",
