@@ -57,9 +57,9 @@ def sources(pattern):
                   for path in glob.glob(f"tests/{pattern}"))
 
 
-def unit_jobs(build):
+def unit_jobs(build, long):
     for name in sources("*/test_*.c"):
-        yield Job(name, [f"{build}/tests/{name}"], 120)
+        yield Job(name, [f"{build}/tests/{name}"], 3600 if long else 120)
 
 
 def fuzz_jobs(build):
@@ -87,8 +87,8 @@ def python_jobs(long):
 def all_jobs(arguments):
     build = f"build/{arguments.variant}"
     slower = 1 if arguments.variant == "release" else 3
-    jobs = [*python_jobs(arguments.long), *unit_jobs(build), *fuzz_jobs(build),
-            *lint_jobs()]
+    jobs = [*python_jobs(arguments.long), *unit_jobs(build, arguments.long),
+            *fuzz_jobs(build), *lint_jobs()]
     for job in jobs:
         job.timeout *= slower
     return jobs

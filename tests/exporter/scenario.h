@@ -368,14 +368,21 @@ keep_event(struct scenario *scenario, struct item *item,
 		    (struct maillog_view){queue_id, strlen(queue_id)});
 }
 
+static inline int
+source_number(const struct source_record *record)
+{
+	if (record->line != NULL)
+		return MAILLOG;
+	return strcmp(record->source, journal_names[MILTER]) == 0 ? MILTER
+								  : LMTP;
+}
+
 static inline void
 keep_item(
     void *context, struct world *world, const struct source_record *record)
 {
 	struct scenario *scenario = context;
-	int source = record->line != NULL                    ? MAILLOG
-		     : strcmp(record->source, "milter") == 0 ? MILTER
-							     : LMTP;
+	int source = source_number(record);
 	struct item *item = arena_append(scenario->arena,
 	    &scenario->items[source], &scenario->counts[source], sizeof(*item));
 

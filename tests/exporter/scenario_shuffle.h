@@ -104,20 +104,19 @@ apply_item(struct world *world, int source, const struct item *item)
 	world->applied[source] = item->record.position;
 }
 
-/* Records of one source from where the exporter's sources give them. */
+/* The join keeps the source's name. */
 static inline void
 apply_record(
     void *context, struct world *world, const struct source_record *record)
 {
+	const char *source = journal_names[source_number(record)];
 	struct reason reason;
-	int result;
+	int result = record->line != NULL
+			 ? join_apply_log(world->join, source, record->line,
+			       world->now_ns, &reason)
+			 : join_apply(world->join, source, record->record,
+			       world->now_ns, &reason);
 
-	if (record->line != NULL)
-		result = join_apply_log(world->join, record->source,
-		    record->line, world->now_ns, &reason);
-	else
-		result = join_apply(world->join, record->source, record->record,
-		    world->now_ns, &reason);
 	if (result != 0)
 		fail_msg("%s", reason.text);
 }
