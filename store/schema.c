@@ -196,6 +196,9 @@ static const char *const control_upgrades[SCHEMA_VERSION + 1] = {
 #define CELL_READ(table)                                                       \
 	"SELECT count, sum_ns, cells FROM " table                              \
 	" WHERE series = ? AND time = ?"
+#define CELLS_READ(table)                                                      \
+	"SELECT time, count, sum_ns, cells FROM " table                        \
+	" WHERE series = ? AND time >= ? AND time < ?"
 #define CELL_WRITE(table) "REPLACE INTO " table " VALUES(?, ?, ?, ?, ?)"
 #define MESSAGE_COLUMNS                                                        \
 	"row, id, queue_id, message_id_domain, message_id_local, origin,"      \
@@ -388,6 +391,8 @@ const char *const day_sql[DAY_STATEMENTS] = {
     [SQL_MINUTE_WRITE] = CELL_WRITE("minute"),
     [SQL_HOUR_READ] = CELL_READ("hour"),
     [SQL_HOUR_WRITE] = CELL_WRITE("hour"),
+    [SQL_MINUTES_READ] = CELLS_READ("minute"),
+    [SQL_HOURS_READ] = CELLS_READ("hour"),
 };
 
 const char *const control_sql[CONTROL_STATEMENTS] = {
