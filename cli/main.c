@@ -15,6 +15,7 @@
 #include "cli/journal_command.h"
 #include "cli/operator_journal.h"
 #include "cli/queue.h"
+#include "cli/search.h"
 #include "cli/show.h"
 #include "base/suggest.h"
 
@@ -27,6 +28,7 @@ struct subcommand {
 
 static const struct subcommand subcommands[] = {
     {"show", show_command, true, "the timeline of a message"},
+    {"search", search_command, true, "messages by address, status, time, ..."},
     {"queue", queue_command, true, "messages that are still in the queue"},
     {"lost", lost_command, true, "messages that are lost, or unknown"},
     {"ack", ack_command, true, "account for lost ones: you know what happened"},

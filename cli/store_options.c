@@ -83,6 +83,7 @@ enum {
 	OPTION_DRY_RUN,
 	OPTION_JOURNAL,
 	OPTION_COMMENT,
+	OPTION_PAGE,
 	OPTIONS_END
 };
 
@@ -98,6 +99,7 @@ static const struct option names[] = {
     {"dry-run", no_argument, NULL, OPTION_DRY_RUN},
     {"journal", required_argument, NULL, OPTION_JOURNAL},
     {"comment", required_argument, NULL, OPTION_COMMENT},
+    {"page", required_argument, NULL, OPTION_PAGE},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -113,6 +115,7 @@ static const unsigned takers[OPTIONS_END - OPTION_STORE] = {
     [OPTION_DRY_RUN - OPTION_STORE] = STORE_OPTION_ACKNOWLEDGE,
     [OPTION_JOURNAL - OPTION_STORE] = STORE_OPTION_ACKNOWLEDGE,
     [OPTION_COMMENT - OPTION_STORE] = STORE_OPTION_ACKNOWLEDGE,
+    [OPTION_PAGE - OPTION_STORE] = STORE_OPTION_PAGE,
 };
 
 static bool
@@ -160,6 +163,9 @@ take(const char *name, int option, struct store_options *options)
 		break;
 	case OPTION_JOURNAL:
 		options->journal = optarg;
+		break;
+	case OPTION_PAGE:
+		options->page = optarg;
 		break;
 	default:
 		return read_comment(name, optarg, &options->comment);

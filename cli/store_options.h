@@ -19,7 +19,8 @@ enum {
 	STORE_OPTION_JSON = 1 << 0,
 	STORE_OPTION_ALL = 1 << 1,
 	STORE_OPTION_AGES = 1 << 2,
-	STORE_OPTION_ACKNOWLEDGE = 1 << 3
+	STORE_OPTION_ACKNOWLEDGE = 1 << 3,
+	STORE_OPTION_PAGE = 1 << 4
 };
 
 struct store_options {
@@ -29,6 +30,7 @@ struct store_options {
 	long limit;            /* what it is without --limit */
 	bool json, all;
 	int64_t since_ns, before_ns; /* ages; 0: none */
+	const char *page;            /* a cursor; NULL: the first page */
 
 	/* STORE_OPTION_ACKNOWLEDGE */
 	bool lost, yes, dry_run;

@@ -327,7 +327,7 @@ take_term(struct parser *parser)
 	    parser->arena, &search->terms, &search->term_count, sizeof(*term));
 	if (term == NULL)
 		return refuse_memory(parser);
-	term->is_negated = *parser->at == '-';
+	term->is_negated = *parser->at == '-' || *parser->at == '!';
 	parser->at += term->is_negated;
 	if (take_key(parser, &term->key) != 0)
 		return -1;

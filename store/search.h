@@ -5,7 +5,7 @@
  *     to:outlook.com status:deferred since:2h -from:*@lists.example
  *
  * Terms are separated by blanks, and all must hold. A term is KEY:WORD or a
- * bare word; KEY:A,B holds for A or B; a minus in front turns it round. Double
+ * bare word; KEY:A,B holds for A or B; - or ! in front turns it round. Double
  * quotes keep blanks and commas in a word, in which \" and \\ stand for " and
  * \. What `to`, `status`, `relay`, `slower` and `faster` say must be true of
  * one and the same recipient. `*` stands for any text. No state; any thread.

@@ -88,6 +88,7 @@ a_search_is_terms_that_all_must_hold(void **state)
 	    {"queue:4gXyz,4gAbc", "queue=|4gXyz|4gAbc;"},
 	    {"alice", "=|alice;"},
 	    {"-alice", "-=|alice;"},
+	    {"!to:alice", "-to=|alice;"},
 	    {"<1234@mail.test>", "=|<1234@mail.test>;"},
 	    {"2001:db8::1", "=|2001:db8::1;"},
 	    {"\"abcd::1\"", "=|abcd::1;"},

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * `postlag search`: options, one page, and how to go on. Called by main.c;
+ * search_text.c has the words.
+ */
+#include "cli/search.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/clock.h"
+#include "cli/exit_status.h"
+#include "cli/search_text.h"
+#include "cli/store_options.h"
+#include "cli/terminal.h"
+#include "cli/text_page.h"
+#include "store/query.h"
+#include "store/query_search.h"
+#include "store/search.h"
+#include "store/search_json.h"
+
+#define ARENA_BYTES ((size_t)1 << 30)
+
+enum { LIMIT_DEFAULT = 50 };
+
+static const struct store_options_help help = {NULL,
+    STORE_OPTION_JSON | STORE_OPTION_PAGE, false,
+    "usage: postlag search [-c FILE] [--store DIR] [--json] [--limit N]\n"
+    "                      [--page NEXT] TERM...\n\n"
+    "Finds messages for which every term is true, newest first. A term is\n"
+    "KEY:WORD or a bare word (part of an address, or an id); KEY:A,B means A\n"
+    "or B, -KEY:A not A, and * any text. Quote what has blanks: 'to:\"a "
+    "b\"'.\n\n"
+    "  to:, from:        an address, its domain, or what is before the @\n"
+    "  status:           delivered, deferred, bounced, held, expired, lost, "
+    "...,\n"
+    "                    or open, sent, failed, missing\n"
+    "  slower:, faster:  until its end, or till now: 500ms, 10s, 1h30m\n"
+    "  since:, until:    2h (ago), today, 2026-11-30, 2026-11-30T14:30 (UTC)\n"
+    "  queue:, msgid:    a queue id, a Message-ID\n"
+    "  client:, relay:   where it came from, where it went\n"
+    "  host:, run:       our instance, a load generator's X-Perf-Run\n\n"
+    "What to:, status:, relay:, slower: and faster: say must be true of one\n"
+    "recipient.\n\n" STORE_OPTIONS_TEXT
+    "  --json       one JSON object, as the API has it\n"
+    "  --limit N    a page of N messages (default 50)\n"
+    "  --page NEXT  the page behind the one that named it\n\n"
+    "Exit status: 0 found, 1 nothing found, 2 wrong usage or unreadable "
+    "store.\n"};
+
+/* The terms as one text, to be freed. */
+static char *
+join_terms(char *const *terms)
+{
+	struct buffer text = {0};
+
+	for (size_t i = 0; terms[i] != NULL; i++) {
+		buffer_append_string(&text, i > 0 ? " " : "");
+		buffer_append_string(&text, terms[i]);
+	}
+	buffer_append(&text, "", 1);
+	return (char *)text.data;
+}
+
+static int
+misread(const char *text, const struct search_error *error)
+{
+	struct text_style style = terminal_style(stderr);
+	struct buffer out = {0};
+
+	search_text_error(text, error, &style, &out);
+	fwrite(out.data, 1, out.size, stderr);
+	buffer_free(&out);
+	return EXIT_UNUSABLE;
+}
+
+/* Returns 0, or -1 when there is too much of it. */
+static int
+format_page(const struct store_options *options, const struct search_page *page,
+    struct arena *arena, struct buffer *out)
+{
+	struct text_style style = terminal_style(stdout);
+
+	if (options->json)
+		return search_page_json(page, arena, out);
+	for (size_t i = 0; i < page->count; i++)
+		if (search_text_hit(&page->hits[i], &style, arena, out) != 0)
+			return -1;
+	return 0;
+}
+
+static int
+print(const struct store_options *options, const struct search_page *page,
+    struct arena *arena)
+{
+	struct buffer out = {0};
+	struct reason reason;
+	int result = format_page(options, page, arena, &out);
+
+	if (result < 0)
+		reason_set(&reason, "too large to be shown");
+	else if (fwrite(out.data, 1, out.size, stdout) != out.size ||
+		 fflush(stdout) != 0)
+		result = reason_set_errno(&reason, "standard output");
+	buffer_free(&out);
+	return result < 0 ? store_options_unusable(&reason) : EXIT_OK;
+}
+
+/* What else is to be said of a page. */
+static int
+conclude(const struct store_options *options, const struct search_page *page)
+{
+	if (page->incomplete)
+		return store_options_unusable(&page->reason);
+	if (!page->is_last && !options->json)
+		store_options_say("there may be more: --page %s", page->cursor);
+	else if (page->count == 0 && !options->json)
+		store_options_say("nothing found");
+	return page->count > 0 || !page->is_last ? EXIT_OK : EXIT_MISSING;
+}
+
+static int
+search(const struct store_options *options, const char *directory,
+    const struct search *search)
+{
+	const struct search_question question = {.search = search,
+	    .cursor = options->page,
+	    .limit = (size_t)options->limit};
+	struct arena *arena = arena_new(ARENA_BYTES);
+	struct store_reader *reader;
+	struct search_page page;
+	struct reason reason;
+	int status;
+
+	reader = store_reader_open(directory, &reason);
+	if (reader == NULL ||
+	    store_search(reader, &question, arena, &page, &reason) != 0)
+		status = store_options_unreadable(directory, &reason);
+	else
+		status = print(options, &page, arena);
+	if (status == EXIT_OK)
+		status = conclude(options, &page);
+	store_reader_free(&reader);
+	arena_free(&arena);
+	return status;
+}
+
+static int
+parse_and_search(const struct store_options *options, const char *text)
+{
+	struct arena *arena = arena_new(ARENA_BYTES);
+	struct search parsed;
+	struct search_error error;
+	struct reason reason;
+	char *directory;
+	int status;
+
+	if (search_parse(text, clock_stamp().wall_ns, arena, &parsed, &error) !=
+	    0) {
+		arena_free(&arena);
+		return misread(text, &error);
+	}
+	directory = store_options_directory(options, NULL, &reason);
+	status = directory != NULL ? search(options, directory, &parsed)
+				   : store_options_unusable(&reason);
+	free(directory);
+	arena_free(&arena);
+	return status;
+}
+
+/* -KEY:WORD is a term and no option: with ! it is the same to the search. */
+static void
+spare_terms(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		size_t letters = argv[i][0] == '-'
+				     ? strspn(argv[i] + 1,
+					   "abcdefghijklmnopqrstuvwxyz")
+				     : 0;
+
+		if (letters > 1 && argv[i][1 + letters] == ':')
+			argv[i][0] = '!';
+	}
+}
+
+int
+search_command(int argc, char **argv)
+{
+	struct store_options options = {.limit = LIMIT_DEFAULT};
+	char *text;
+	int status;
+
+	spare_terms(argc, argv);
+	status = store_options_read(argc, argv, &help, &options);
+	if (status <= 0)
+		return status == 0 ? EXIT_OK : EXIT_UNUSABLE;
+	if (options.keys[0] == NULL) {
+		store_options_misused(argv[0], "a term is needed");
+		return EXIT_UNUSABLE;
+	}
+	if (options.page != NULL && search_cursor_check(options.page) != 0) {
+		store_options_misused(
+		    argv[0], "--page takes what a page before named");
+		return EXIT_UNUSABLE;
+	}
+	text = join_terms(options.keys);
+	status = parse_and_search(&options, text);
+	free(text);
+	return status;
+}
