@@ -113,12 +113,16 @@ add_unseen(struct join *join, struct finding *finding, struct reason *reason)
 	    .instance = finding->segment->instance,
 	    .file = finding->file,
 	};
+	int found;
 
 	if (join->instances == NULL || is_empty(delivery->queue_id) ||
 	    log_instances_find_instance(
 		join->instances, finding->segment->instance) == NULL)
 		return 0;
 	finding->state = LEG_QUEUE_ID;
+	found = join_log_find_unseen(join, &unseen, &finding->message, reason);
+	if (found != 0)
+		return found < 0 ? -1 : 0;
 	return join_add_unseen(join, &unseen, &finding->message, reason);
 }
 

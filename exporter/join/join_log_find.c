@@ -58,15 +58,27 @@ join_log_find(struct join *join, const struct log_input *input,
 	return join_find_stored(join, &key, message_r, reason);
 }
 
-/* One of which the hook told first, or that was made of the same context. */
+/* A context whose message is looked for. */
+struct search {
+	const struct log_context *context;
+	const struct log_input *input; /* NULL: not for a line */
+};
+
+/* One that was made of the same context, or of which the hook told first: the
+ * log has told nothing of it yet, or tells it again. */
 static bool
-unseen_fits(const struct log_context *context,
-    const struct open_message *message, int64_t since_wall_ns)
+unseen_fits(const struct search *search, const struct tracked *tracked,
+    int64_t since_wall_ns)
 {
-	if (since_wall_ns == context->begin_wall_ns)
+	int64_t begin_wall_ns = search->context->begin_wall_ns;
+
+	if (since_wall_ns == begin_wall_ns)
 		return true;
-	return since_wall_ns >= context->begin_wall_ns - CLOCKS_DIFFER_NS &&
-	       (message->evidence & BY_LOG) == 0;
+	if (since_wall_ns < begin_wall_ns - CLOCKS_DIFFER_NS)
+		return false;
+	return (tracked_message(tracked)->evidence & BY_LOG) == 0 ||
+	       (search->input != NULL &&
+		   join_log_is_applied(search->input, tracked));
 }
 
 /* A further queue id was claimed when its context began. */
@@ -96,31 +108,34 @@ static bool
 context_fits(
     const void *opaque, const struct tracked *tracked, int64_t since_wall_ns)
 {
-	const struct log_context *context = opaque;
+	const struct search *search = opaque;
+	const struct log_context *context = search->context;
 	const struct open_message *message = tracked_message(tracked);
 
 	if (message->queue_id == NULL ||
 	    strcmp(message->queue_id, context->queue_id) != 0)
 		return claim_fits(context, since_wall_ns);
 	return message->ending == MESSAGE_ENDING_LOGGED
-		   ? unseen_fits(context, message, since_wall_ns)
+		   ? unseen_fits(search, tracked, since_wall_ns)
 		   : seen_fits(context, message);
 }
 
 static struct tracked *
-find_in_memory(struct join *join, const struct log_context *context)
+find_in_memory(struct join *join, const struct search *search)
 {
 	const struct queue_id_key key = {
-	    context->instance, context->queue_id, INT64_MAX};
+	    search->context->instance, search->context->queue_id, INT64_MAX};
 
 	return open_messages_find_queue_id(
-	    join->messages, &key, context_fits, context);
+	    join->messages, &key, context_fits, search);
 }
 
 bool
 join_log_knows(struct join *join, const struct log_context *context)
 {
-	return find_in_memory(join, context) != NULL;
+	const struct search search = {context, NULL};
+
+	return find_in_memory(join, &search) != NULL;
 }
 
 /* The claim by which a message that was found bears the context's queue id. */
@@ -136,9 +151,11 @@ claimed_since(
 }
 
 static int
-find_in_store(struct join *join, struct log_context *context,
-    struct tracked **message_r, struct reason *reason)
+find_in_store(struct join *join, const struct log_input *input,
+    struct log_context *context, struct tracked **message_r,
+    struct reason *reason)
 {
+	const struct search search = {context, input};
 	const struct queue_id_key key = {
 	    .instance = context->instance,
 	    .queue_id = context->queue_id,
@@ -153,7 +170,7 @@ find_in_store(struct join *join, struct log_context *context,
 	found = join_find_stored(join, &key, message_r, reason);
 	if (found != 1)
 		return found;
-	if (context_fits(context, *message_r,
+	if (context_fits(&search, *message_r,
 		claimed_since(context, tracked_message(*message_r))))
 		return 1;
 	open_messages_settle(join->messages, *message_r);
@@ -187,12 +204,13 @@ join_log_resolve(struct join *join, const struct log_input *input,
     struct log_context *context, struct tracked **message_r,
     struct reason *reason)
 {
+	const struct search search = {context, input};
 	int found;
 
-	*message_r = find_in_memory(join, context);
+	*message_r = find_in_memory(join, &search);
 	if (*message_r != NULL)
 		return 1;
-	found = find_in_store(join, context, message_r, reason);
+	found = find_in_store(join, input, context, message_r, reason);
 	if (found != 0 || context->orig_queue_id == NULL)
 		return found;
 	context->is_busy = true;

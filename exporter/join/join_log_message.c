@@ -8,6 +8,7 @@
 
 #include "exporter/join/join_log_state.h"
 #include "exporter/join/open_messages.h"
+#include "exporter/maillog/log_instances.h"
 
 bool
 join_log_is_applied(
@@ -235,4 +236,54 @@ join_log_flush(struct join *join, const struct log_input *input,
 		return -1;
 	open_messages_settle(join->messages, message);
 	return 0;
+}
+
+static struct maillog_view
+view(const char *text)
+{
+	return (struct maillog_view){text, text != NULL ? strlen(text) : 0};
+}
+
+/* A message for a context, of which a delivery tells more. */
+static int
+create_delivered(struct join *join, struct log_context *context,
+    const struct message_event *event, struct tracked **message_r,
+    struct reason *reason)
+{
+	const struct log_input input = {
+	    .source = "",
+	    .instance = context->instance,
+	    .wall_ns = join->log_wall_ns,
+	};
+
+	if (context->message_id == NULL)
+		log_context_set(&context->message_id, view(event->message_id));
+	if (context->sender == NULL)
+		log_context_set(&context->sender, view(event->sender));
+	if (join_log_create(join, context, NULL, message_r, reason) != 0)
+		return -1;
+	return join_log_bind(join, &input, context, *message_r, reason);
+}
+
+int
+join_log_find_unseen(struct join *join, const struct unseen_message *unseen,
+    struct tracked **message_r, struct reason *reason)
+{
+	const struct message_event *event = &unseen->event;
+	struct log_context *context = log_contexts_find(join->contexts,
+	    log_instances_find_instance(join->instances, unseen->instance),
+	    view(event->queue_id));
+	struct log_input input = {.source = "", .wall_ns = join->log_wall_ns};
+	int found;
+
+	if (context == NULL || context->is_probe ||
+	    context->begin_wall_ns > event->mail_at.wall_ns + CLOCKS_DIFFER_NS)
+		return 0;
+	input.instance = context->instance;
+	found = join_log_resolve(join, &input, context, message_r, reason);
+	if (found != 0)
+		return found;
+	return create_delivered(join, context, event, message_r, reason) == 0
+		   ? 1
+		   : -1;
 }

@@ -81,6 +81,12 @@ struct unseen_message {
 	struct day_file *file;
 };
 
+/* The message of a delivery that nobody else knows, if the log has begun to
+ * tell of its queue id: one that is the same however the log is read again.
+ * `unseen` is what the delivery says of it. Returns 1, 0, or -1. */
+int join_log_find_unseen(struct join *join, const struct unseen_message *unseen,
+    struct tracked **message_r, struct reason *reason);
+
 /* What the log decided on a queue id before its message was known is due. */
 void join_log_message_came(
     struct join *join, const struct tracked *message, int64_t now_ns);

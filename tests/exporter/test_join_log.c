@@ -429,6 +429,15 @@ static const struct scenario scenarios[] = {
 	"known 2\ndelivered 1\nopen 1\n"
 	"A00001: logged u1=delivered/1 u2=deferred/1 queue_id +2\n",
 	CAUSAL},
+    {"the same, read again because of somebody who takes his time",
+	"L smtpd 6 C00001: client=slow.test[192.0.2.2]\n"
+	IN("A00001") ACTIVE("A00001") "D - A00001 u1=250\n"
+	SENT("lmtp", "A00001", "u1", "250 Saved") REMOVED("A00001")
+	IN("B00001") ACTIVE("B00001") "S 20\nD - B00001 u2=250\n"
+	SENT("lmtp", "B00001", "u2", "250 Saved") REMOVED("B00001"),
+	"known 2\ndelivered 2\n"
+	"A00001: logged u1=delivered/1 queue_id +1\n"
+	"B00001: logged u2=delivered/1 queue_id +1\n", CAUSAL},
     {"mail of sendmail(1) that the milter did not see",
 	"L pickup 13 A00001: uid=0 from=<root>\n"
 	"L cleanup 8 A00001: message-id=<1@mx.test>\n" ACTIVE("A00001")
