@@ -3,52 +3,19 @@
 with SIGKILL and started again, round after round. Nothing is lost, nothing is
 counted twice, no counter ever decreases."""
 
-import http.client
 import os
 import random
-import threading
 import unittest
 
 import tap
 from balance import Balance
+from scraper import Scraper
 from stack import Stack
 from truth import Truth
 from waiting import wait_until
 
 ROUNDS = 200 if os.environ.get("POSTLAG_LONG") else 10
 MESSAGES = 300
-
-# Counted since the exporter's start, and say so.
-SINCE_START = ("postlag_store_commits_total", "postlag_store_errors_total")
-
-
-class Scraper(threading.Thread):
-    """Looks at /metrics all the time."""
-
-    def __init__(self, stack):
-        super().__init__()
-        self.stack = stack
-        self.stopping = threading.Event()
-        self.scrapes = 0
-        self.decreases = []
-
-    def run(self):
-        last = None
-        while not self.stopping.wait(0.05):
-            try:
-                now = self.stack.metrics()
-            except (OSError, http.client.HTTPException):
-                continue
-            self.scrapes += 1
-            if last:
-                self.decreases += [
-                    item for item in now.decreased_since(last).items()
-                    if item[0][0] not in SINCE_START]
-            last = now
-
-    def end(self):
-        self.stopping.set()
-        self.join()
 
 
 class KillAnything(Balance, unittest.TestCase):
@@ -63,13 +30,9 @@ class KillAnything(Balance, unittest.TestCase):
         cls.truth = Truth(cls.stack)
 
     def test_rounds(self):
-        scraper = Scraper(self.stack)
-        scraper.start()
-        try:
+        with Scraper(self.stack) as scraper:
             for number in range(ROUNDS):
                 self.round(number)
-        finally:
-            scraper.end()
         self.check_everything()
         self.assertEqual(scraper.decreases, [])
         self.assertGreater(scraper.scrapes, ROUNDS)
