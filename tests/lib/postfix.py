@@ -4,6 +4,7 @@
 Several can run side by side. Nothing outside the given directory is touched.
 """
 
+import glob
 import json
 import os
 import re
@@ -190,6 +191,12 @@ class Postfix:
         except (OSError, ValueError):
             return None
 
+    def processes(self, name):
+        """The pids of our processes of that name."""
+        group = self.master_pid()
+        return [pid for pid, fields in _processes()
+                if int(fields[2]) == group and _command(pid) == name]
+
     def running(self):
         pid = self.master_pid()
         try:
@@ -243,12 +250,10 @@ class Postfix:
         return found
 
     def log(self):
-        try:
-            with open(self.log_path, encoding="utf-8",
-                      errors="replace") as file:
-                return file.read()
-        except FileNotFoundError:
-            return ""
+        """All of it, what was rotated away to .1, .2, ... included."""
+        rotated = glob.glob(f"{glob.escape(self.log_path)}.[0-9]*")
+        rotated.sort(key=lambda path: -int(path.rpartition(".")[2]))
+        return "".join(_text(path) for path in [*rotated, self.log_path])
 
     def log_lines(self, *parts):
         """The lines that contain all parts."""
@@ -267,20 +272,35 @@ def service(name, kind, command, options=None, processes="-", public=False):
     return text
 
 
+def _text(path):
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
 def _group_alive(group):
     """Whether a process of the group lives; zombies do not."""
     try:
         os.killpg(group, 0)
     except ProcessLookupError:
         return False
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                with open(f"/proc/{name}/stat", encoding="utf-8") as stat:
-                    fields = stat.read().rpartition(")")[2].split()
-            except OSError:
-                continue
-            if int(fields[2]) == group and fields[0] != "Z":
-                return True
+    for _, fields in _processes():
+        if int(fields[2]) == group and fields[0] != "Z":
+            return True
     time.sleep(0.01)
     return False
+
+
+def _processes():
+    """(pid, the fields of its stat(5) from the state on) of all there are."""
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            stat = _text(f"/proc/{name}/stat")
+            if stat:
+                yield int(name), stat.rpartition(")")[2].split()
+
+
+def _command(pid):
+    return _text(f"/proc/{pid}/comm").rstrip("\n")
