@@ -2,48 +2,16 @@
 /*
  * A disk that fails to read a block of a log: for a while everything waits for
  * it, then it is a gap, and what lies behind it is read.
- *
- * The disk is this file's pread(2).
  */
 #include "exporter/read/log_follower.h"
 
-#include <errno.h>
-#include <sys/syscall.h>
-
 #include "base/log.h"
 #include "tests/exporter/log_fixture.h"
+#include "tests/lib/broken_disk.h"
 
-#define BLOCK_BYTES 4096
 #define LINES 400
 
-static off_t broken_begin, broken_end; /* whole blocks */
 static int64_t clock_ns;
-
-ssize_t pread(int fd, void *data, size_t size, off_t offset);
-
-/* Like the page cache: up to the first block that cannot be read. */
-ssize_t
-pread(int fd, void *data, size_t size, off_t offset)
-{
-	struct stat status;
-
-	if (fstat(fd, &status) == 0 && offset >= status.st_size)
-		return 0;
-	if (offset >= broken_begin && offset < broken_end) {
-		errno = EIO;
-		return -1;
-	}
-	if (offset < broken_begin && offset + (off_t)size > broken_begin)
-		size = (size_t)(broken_begin - offset);
-	return syscall(SYS_pread64, fd, data, size, offset);
-}
-
-static void
-break_blocks(off_t first, off_t count)
-{
-	broken_begin = first * BLOCK_BYTES;
-	broken_end = (first + count) * BLOCK_BYTES;
-}
 
 static struct stamp
 now(void)
@@ -54,7 +22,7 @@ now(void)
 static int
 setup(void **state)
 {
-	broken_begin = broken_end = 0;
+	break_blocks(0, 0);
 	clock_ns = 1000 * CLOCK_NS_PER_SECOND;
 	clock_set_source(now);
 	return log_setup(state);
@@ -105,8 +73,8 @@ a_block_is_a_gap_after_a_while(void **state)
 	append(log, "mail.log", LINES);
 	break_blocks(2, 2);
 	/* Of the lines that the block cuts neither is whole. */
-	last = line_from(log, broken_begin + 1) - 2;
-	next = line_from(log, broken_end + 1);
+	last = line_from(log, disk.begin + 1) - 2;
+	next = line_from(log, disk.end + 1);
 	follow(log);
 	snprintf(wanted, sizeof(wanted), "0..%d", last);
 	assert_string_equal(read_to_error(log), wanted);
@@ -148,7 +116,7 @@ a_disk_that_comes_back_costs_nothing(void **state)
 
 	append(log, "mail.log", LINES);
 	break_blocks(2, 2);
-	next = line_from(log, broken_begin + 1) - 1;
+	next = line_from(log, disk.begin + 1) - 1;
 	follow(log);
 	read_to_error(log);
 	clock_ns += LOG_UNREADABLE_NS - 1;

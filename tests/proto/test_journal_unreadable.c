@@ -3,41 +3,20 @@
  * A disk that fails to read: for a while everything waits for it, then what it
  * took is damage, counted, and what lies behind it is read (I2, I8).
  *
- * The disk is this file's pread(2) and openat(2).
+ * Files that cannot be opened are by this file's openat(2).
  */
+#include "tests/lib/broken_disk.h"
 #include "tests/proto/journal_fixture.h"
 
 #include <stdarg.h>
-#include <sys/syscall.h>
 
 #define EVENTS 8000          /* more than a reader holds in memory */
 #define RECORDS (EVENTS + 2) /* the first and the last heartbeat */
-#define BLOCK_BYTES 4096
 
-static struct {
-	off_t begin, end; /* unreadable, whole blocks */
-	bool unopenable;
-	bool works; /* all the same */
-} disk;
-
+static bool unopenable;
 static int64_t clock_ns;
 
-ssize_t pread(int fd, void *data, size_t size, off_t offset);
 int openat(int directory_fd, const char *name, int flags, ...);
-
-/* Like the page cache: up to the first block that cannot be read. */
-ssize_t
-pread(int fd, void *data, size_t size, off_t offset)
-{
-	if (!disk.works && offset >= disk.begin && offset < disk.end) {
-		errno = EIO;
-		return -1;
-	}
-	if (!disk.works && offset < disk.begin &&
-	    offset + (off_t)size > disk.begin)
-		size = (size_t)(disk.begin - offset);
-	return syscall(SYS_pread64, fd, data, size, offset);
-}
 
 int
 openat(int directory_fd, const char *name, int flags, ...)
@@ -49,7 +28,7 @@ openat(int directory_fd, const char *name, int flags, ...)
 	va_start(arguments, flags);
 	mode = flags & O_CREAT ? va_arg(arguments, mode_t) : 0;
 	va_end(arguments);
-	if (disk.unopenable && segment_number(name, &number)) {
+	if (unopenable && segment_number(name, &number)) {
 		errno = EIO;
 		return -1;
 	}
@@ -66,6 +45,7 @@ static int
 setup(void **state)
 {
 	memset(&disk, 0, sizeof(disk));
+	unopenable = false;
 	return fixture_setup(state);
 }
 
@@ -84,13 +64,6 @@ begin(struct fixture *fixture)
 	clock_ns = 1000 * SECOND_NS;
 	clock_set_source(now);
 	fixture_read(fixture);
-}
-
-static void
-break_blocks(off_t first, off_t count)
-{
-	disk.begin = first * BLOCK_BYTES;
-	disk.end = (first + count) * BLOCK_BYTES;
 }
 
 /* Reads as far as that works; returns how many records and the last result. */
@@ -146,8 +119,8 @@ a_block_costs_the_records_in_it_after_a_while(void **state)
 	assert_int_equal(read_on(fixture, &result), RECORDS - before - within);
 	assert_int_equal(result, 0);
 	assert_int_equal(fixture_damage(fixture)->records, 1);
-	assert_true(fixture_damage(fixture)->bytes >= 2 * BLOCK_BYTES);
-	assert_true(fixture_damage(fixture)->bytes < 3 * BLOCK_BYTES);
+	assert_true(fixture_damage(fixture)->bytes >= 2 * DISK_BLOCK_BYTES);
+	assert_true(fixture_damage(fixture)->bytes < 3 * DISK_BLOCK_BYTES);
 }
 
 /* One waiting is enough for all that is unreadable in a segment. */
@@ -216,7 +189,7 @@ so_is_one_that_cannot_be_opened(void **state)
 	int result;
 
 	begin(fixture);
-	disk.unopenable = true;
+	unopenable = true;
 	read_on(fixture, &result);
 	assert_int_equal(result, -1);
 	clock_ns += JOURNAL_UNREADABLE_NS;
