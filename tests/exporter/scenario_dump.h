@@ -204,7 +204,7 @@ dump_each(
  * come to in the end is in dump_balance(). */
 static const char *const of_the_way[] = {"recipients_added_total",
     "recipient_outcomes_total", "outcome_revisions_total",
-    "recipients_recognized_total", "unstamped_total"};
+    "recipients_recognized_total", "unstamped_total", "messages_ghost_total"};
 
 static inline bool
 tells_of_the_way(const char *line)

@@ -11,9 +11,11 @@
 #ifndef TESTS_EXPORTER_SCENARIO_SHUFFLE_H
 #define TESTS_EXPORTER_SCENARIO_SHUFFLE_H
 
-#include "tests/exporter/scenario_dump.h"
+#include "tests/exporter/scenario_check.h"
 
 #define CRASHES_MAX 4
+/* Once in so many commits all rows are looked at. */
+#define ROWS_CHANCE 8
 /* Time after which nothing waits any more. */
 #define LONG_NS (3600 * SECOND_NS)
 
@@ -26,20 +28,14 @@ enum reading {
 	READINGS
 };
 
-/* What is known of the end. */
-struct expectation {
-	char *dump;
-	unsigned long lost;
-};
-
 struct shuffle_figures {
 	unsigned long applied, commits, crashes;
 };
 
 struct shuffle {
 	const struct scenario *scenario;
-	const struct expectation *expected;
 	struct world world;
+	struct checker checker;
 	uint32_t seed;
 	enum reading reading;
 	bool is_causal; /* nothing runs ahead of its cause */
@@ -50,10 +46,7 @@ struct shuffle {
 	int source;            /* of the burst */
 	int order[JOURNALS];   /* READ_ONE_BY_ONE */
 	int64_t until_ns;      /* READ_BY_THE_CLOCK: all before is there */
-	unsigned delivered;    /* of how many deliveries was told */
-	uint64_t *counters;    /* as committed last */
 	struct shuffle_figures *figures;
-	char *trouble; /* what is impossible; NULL: nothing */
 };
 
 /* Small, and the same everywhere. */
@@ -143,119 +136,12 @@ read_by_the_exporter(const struct scenario *scenario, struct world *world)
 }
 
 static inline void
-expected_of(struct expectation *expected, struct world *world,
-    const struct scenario *scenario)
-{
-	expected->dump = scenario_dump(world, scenario);
-	expected->lost = dump_value(expected->dump, "recipients_lost_total");
-}
-
-/* Something that cannot be. */
-static inline void __attribute__((format(printf, 2, 3)))
-impossible(struct shuffle *shuffle, const char *format, ...)
-{
-	va_list arguments;
-
-	if (shuffle->trouble != NULL)
-		return;
-	va_start(arguments, format);
-	if (vasprintf(&shuffle->trouble, format, arguments) < 0)
-		abort();
-	va_end(arguments);
-}
-
-static inline void
-check_counters(struct shuffle *shuffle)
-{
-	const struct totals_names *names = metrics_names();
-	struct picture picture;
-
-	picture_init(&picture);
-	totals_snapshot(
-	    shuffle->world.totals, picture.counters, picture.histograms);
-	for (size_t i = 0; i < names->counter_count; i++)
-		if (picture.counters[i] < shuffle->counters[i])
-			impossible(shuffle, "%s sank from %lu to %lu",
-			    names->counters[i], shuffle->counters[i],
-			    picture.counters[i]);
-	memcpy(shuffle->counters, picture.counters,
-	    names->counter_count * sizeof(uint64_t));
-	picture_free(&picture);
-}
-
-static inline size_t
-check_gauges(struct shuffle *shuffle)
-{
-	struct join_figures figures;
-	size_t open = 0;
-
-	join_figures(shuffle->world.join, &figures);
-	for (unsigned i = 0; i < OPEN_STATES; i++) {
-		if (figures.recipients[i] > STEPS_MAX)
-			impossible(shuffle, "gauge %u is %zu", i,
-			    figures.recipients[i]);
-		open += figures.recipients[i];
-	}
-	return open;
-}
-
-/* States that nothing may lead out of, or into. */
-static inline void
-check_outcomes(struct shuffle *shuffle, const char *totals)
-{
-	unsigned long delivered = dump_value(
-	    totals, "recipient_outcomes_total{outcome=\"delivered\"}");
-
-	if (dump_sum(totals, "recipients_lost_total", "?") >
-	    shuffle->expected->lost)
-		impossible(shuffle, "lost");
-	if (delivered > shuffle->delivered)
-		impossible(shuffle, "%lu delivered, told of %u", delivered,
-		    shuffle->delivered);
-	for (unsigned i = 0; i < REVISIONS; i++) {
-		char name[100];
-
-		snprintf(name, sizeof(name),
-		    "outcome_revisions_total{from=\"%s\",to=\"%s\"}",
-		    recipient_state_name(revision_from(i)),
-		    recipient_state_name(revision_to(i)));
-		if (revision_from(i) == RECIPIENT_DELIVERED &&
-		    dump_value(totals, name) > 0)
-			impossible(shuffle, "%s", name);
-	}
-}
-
-/* I5 */
-static inline void
-check_balance(struct shuffle *shuffle, const char *totals)
-{
-	unsigned long came = came_in(totals), went = went_out(totals);
-
-	if (came != went)
-		impossible(shuffle, "%lu came in, %lu went out:\n%s", came,
-		    went, totals);
-}
-
-static inline void
-check_moment(struct shuffle *shuffle)
-{
-	struct buffer totals = {.data = NULL};
-
-	check_counters(shuffle);
-	dump_totals(&shuffle->world, &totals);
-	buffer_append_format(&totals, "open %zu\n", check_gauges(shuffle));
-	buffer_append(&totals, "", 1);
-	check_balance(shuffle, (const char *)totals.data);
-	check_outcomes(shuffle, (const char *)totals.data);
-	buffer_free(&totals);
-}
-
-static inline void
 commit(struct shuffle *shuffle)
 {
 	world_commit(&shuffle->world);
 	shuffle->figures->commits++;
-	check_moment(shuffle);
+	check_moment(&shuffle->checker, &shuffle->world,
+	    shuffle_random(shuffle, ROWS_CHANCE) == 0);
 }
 
 /* The first record of a source behind a position. */
@@ -409,7 +295,7 @@ apply_next(struct shuffle *shuffle, int source)
 	shuffle->figures->applied++;
 	if (number == shuffle->seen[source]) {
 		shuffle->seen[source]++;
-		shuffle->delivered += item->delivered;
+		shuffle->checker.told += item->delivered;
 	}
 }
 
@@ -484,54 +370,9 @@ shuffle_begin(struct shuffle *shuffle, unsigned number)
 	shuffle->source = (int)shuffle_random(shuffle, JOURNALS);
 	memcpy(shuffle->order, orders[shuffle_random(shuffle, COUNT(orders))],
 	    sizeof(shuffle->order));
-	shuffle->counters =
+	shuffle->checker.counters =
 	    calloc(metrics_names()->counter_count, sizeof(uint64_t));
 	scenario_begin_world(shuffle->scenario, &shuffle->world);
-}
-
-/* Whether a text has this line, its newline included. */
-static inline bool
-has_line(const char *text, const char *line, size_t size)
-{
-	const char *at = text;
-
-	while ((at = memmem(at, strlen(at), line, size)) != NULL) {
-		if (at == text || at[-1] == '\n')
-			return true;
-		at++;
-	}
-	return false;
-}
-
-/* The lines that only one of two texts has. */
-static inline void
-append_lines_not_in(
-    const char *text, const char *other, char mark, struct buffer *out)
-{
-	size_t size;
-
-	for (const char *line = text; *line != '\0'; line += size) {
-		size = strcspn(line, "\n") + 1;
-		if (!has_line(other, line, size))
-			buffer_append_format(
-			    out, "%c%.*s", mark, (int)size, line);
-	}
-}
-
-static inline void
-compare_ends(struct shuffle *shuffle, const char *dump)
-{
-	const char *wanted = shuffle->expected->dump;
-	struct buffer differences = {.data = NULL};
-
-	if (strcmp(dump, wanted) == 0)
-		return;
-	append_lines_not_in(dump, wanted, '+', &differences);
-	append_lines_not_in(wanted, dump, '-', &differences);
-	buffer_append(&differences, "", 1);
-	impossible(
-	    shuffle, "the end differs\n%s", (const char *)differences.data);
-	buffer_free(&differences);
 }
 
 static inline bool
@@ -539,14 +380,14 @@ shuffle_end(struct shuffle *shuffle, unsigned number)
 {
 	char *dump = scenario_dump(&shuffle->world, shuffle->scenario);
 
-	compare_ends(shuffle, dump);
-	if (shuffle->trouble != NULL)
+	compare_ends(&shuffle->checker, dump);
+	if (shuffle->checker.trouble != NULL)
 		printf("# %s, shuffle %u: %s\n", shuffle->scenario->name,
-		    number, shuffle->trouble);
+		    number, shuffle->checker.trouble);
 	free(dump);
-	free(shuffle->counters);
+	free(shuffle->checker.counters);
 	world_end(&shuffle->world);
-	return shuffle->trouble == NULL;
+	return shuffle->checker.trouble == NULL;
 }
 
 /* Returns whether all was well; otherwise says what was not. */
@@ -556,7 +397,10 @@ shuffle_once(const struct scenario *scenario,
     struct shuffle_figures *figures)
 {
 	struct shuffle shuffle = {
-	    .scenario = scenario, .expected = expected, .figures = figures};
+	    .scenario = scenario,
+	    .checker = {.scenario = scenario, .expected = expected},
+	    .figures = figures,
+	};
 	bool well;
 
 	shuffle_begin(&shuffle, number);
@@ -564,7 +408,7 @@ shuffle_once(const struct scenario *scenario,
 	let_time_pass(&shuffle.world, scenario->clock_ns + LONG_NS);
 	commit(&shuffle);
 	well = shuffle_end(&shuffle, number);
-	free(shuffle.trouble);
+	free(shuffle.checker.trouble);
 	return well;
 }
 
