@@ -23,6 +23,7 @@
 #include "base/reason.h"
 #include "exporter/join/join.h"
 #include "exporter/join/loss.h"
+#include "exporter/maillog/log_limit.h"
 #include "exporter/metrics/metrics.h"
 #include "exporter/read/log_trust.h"
 #include "exporter/read/sources.h"
@@ -79,6 +80,8 @@ look_at_sources(struct ingest *ingest)
 		live[metric_index(METRIC_JOURNAL_BEHIND_BYTES, i)] = 0;
 	for (unsigned i = 0; i < LOG_LINE_KINDS; i++)
 		live[metric_index(METRIC_LOG_LINES, i)] = 0;
+	for (unsigned i = 0; i < LOG_LIMITS; i++)
+		live[metric_index(METRIC_LOG_RATE_LIMIT_USED, i)] = 0;
 	live[metric_index(METRIC_LOG_BEHIND_BYTES, 0)] = 0;
 	sources_gauges(ingest->sources, ingest->picture.live);
 }

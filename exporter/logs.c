@@ -53,10 +53,18 @@ logs_check(const struct logs_settings *settings, struct reason *reason)
 	return for_each_path(settings->paths, check_path, NULL, reason);
 }
 
+struct adding {
+	struct sources *sources;
+	const char *limit_root;
+};
+
 static int
 add_path(void *context, const char *path, struct reason *reason)
 {
-	return sources_add_log(context, path, reason);
+	const struct adding *adding = context;
+
+	return sources_add_log(
+	    adding->sources, path, adding->limit_root, reason);
 }
 
 int
@@ -66,6 +74,7 @@ logs_open(const struct logs_settings *settings, struct store *store,
 {
 	bool reads_log =
 	    settings->paths[strspn(settings->paths, SEPARATORS)] != '\0';
+	struct adding adding = {sources, settings->limit_root};
 	int64_t refusals_wall_ns;
 
 	if (refusal_boundary(store, reads_log, clock_stamp().wall_ns,
@@ -82,7 +91,7 @@ logs_open(const struct logs_settings *settings, struct store *store,
 		return -1;
 	join_read_logs(join, logs_r->instances, refusals_wall_ns);
 	join_trust_logs(join, logs_r->trust);
-	return for_each_path(settings->paths, add_path, sources, reason);
+	return for_each_path(settings->paths, add_path, &adding, reason);
 }
 
 int

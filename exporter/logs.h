@@ -15,8 +15,9 @@ struct sources;
 struct store;
 
 struct logs_settings {
-	const char *paths;     /* separated by commas; empty: none */
-	const char *instances; /* see log_instances.h */
+	const char *paths;      /* separated by commas; empty: none */
+	const char *instances;  /* see log_instances.h */
+	const char *limit_root; /* see log_source_look_for_limits() */
 };
 
 /* Whether this build can read them, and knows whose they are. Returns 0, or -1.

@@ -27,6 +27,10 @@ const struct config_item exporter_items[] = {
 	"Which instance's lines begin with a syslog_name, as in "
 	"postfix=mx.example.org, postfix-out=out.example.org; by default "
 	"postfix is the host name, any other its own."},
+    {"rate_limit_root", CONFIG_STRING, MEMBER(rate_limit_root), "/", 0, 0, NULL,
+	"Directory in which etc/systemd/journald.conf and etc/rsyslog.conf are "
+	"looked at for rate limits that would drop lines of these logs; empty: "
+	"they are not."},
     {"listen", CONFIG_STRING, MEMBER(listen), "inet:127.0.0.1:9154", 0, 0, NULL,
 	"Where to serve HTTP: inet:host:port or unix:/path."},
     {"insecure_listen", CONFIG_BOOLEAN, MEMBER(insecure_listen), "no", 0, 0,
@@ -108,6 +112,7 @@ exporter_settings_logs(const struct exporter_settings *settings)
 	return (struct logs_settings){
 	    .paths = settings->maillog,
 	    .instances = settings->maillog_instances,
+	    .limit_root = settings->rate_limit_root,
 	};
 }
 

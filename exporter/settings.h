@@ -20,6 +20,7 @@ struct exporter_settings {
 	char *journal;
 	char *maillog;
 	char *maillog_instances;
+	char *rate_limit_root;
 	char *listen;
 	bool insecure_listen;
 	int64_t http_timeout_ns;

@@ -15,6 +15,7 @@ log_gap_name(enum log_gap gap)
 	    [LOG_GAP_UNREADABLE] = "unreadable",
 	    [LOG_GAP_GONE] = "gone",
 	    [LOG_GAP_TRUNCATED] = "truncated",
+	    [LOG_GAP_LIMITED] = "limited",
 	};
 
 	return gap < LOG_GAPS ? names[gap] : "unknown";

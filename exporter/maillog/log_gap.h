@@ -16,6 +16,8 @@ enum log_gap {
 	LOG_GAP_UNREADABLE, /* compressed in a way that is not read here */
 	LOG_GAP_GONE,       /* rotated away and removed before it was read */
 	LOG_GAP_TRUNCATED,  /* emptied without a copy */
+	LOG_GAP_LIMITED, /* as many lines as the logger's rate limit lets pass:
+			    it may have dropped more */
 	LOG_GAPS
 };
 

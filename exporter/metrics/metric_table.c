@@ -5,6 +5,7 @@
 #include "exporter/metrics/metric_table.h"
 
 #include "exporter/maillog/log_gap.h"
+#include "exporter/maillog/log_limit.h"
 #include "exporter/metrics/metric_labels.h"
 #include "exporter/metrics/revision.h"
 #include "exporter/queue/queue_find.h"
@@ -156,6 +157,12 @@ static const char *
 log_gap_value(unsigned number)
 {
 	return log_gap_name((enum log_gap)(number + 1));
+}
+
+static const char *
+log_limit_value(unsigned number)
+{
+	return log_limit_name((enum log_limit_kind)number);
 }
 
 static const char *
@@ -364,6 +371,13 @@ const struct metric_family metric_families[METRICS] = {
 	"postlag_log_gaps_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
 	{{"reason", LOG_GAPS - 1, log_gap_value}},
 	"Places in Postfix's log where lines may be missing.", false},
+[METRIC_LOG_RATE_LIMIT_USED] = {
+	"postlag_log_rate_limit_used_ratio", METRIC_GAUGE, METRIC_RATIO,
+	{{"limit", LOG_LIMITS, log_limit_value}},
+	"The largest share of a logger's rate limit that Postfix's lines used "
+	"within the log's last hour; 0 where no such limit is known. From 1 on "
+	"lines may be dropped; journald lets more pass the more room its disk "
+	"has.", false},
 [METRIC_LOG_BEHIND_BYTES] = {
 	"postlag_log_behind_bytes", METRIC_GAUGE, METRIC_BYTES,
 	{{.name = NULL}},

@@ -28,8 +28,9 @@ enum metric_origin {
 	METRIC_GAUGE             /* this moment */
 };
 
-/* Values are integers everywhere: of nanoseconds where the unit is seconds. */
-enum metric_unit { METRIC_PLAIN, METRIC_SECONDS, METRIC_BYTES };
+/* Values are integers everywhere: of nanoseconds where the unit is seconds, of
+ * billionths where it is a ratio. */
+enum metric_unit { METRIC_PLAIN, METRIC_SECONDS, METRIC_BYTES, METRIC_RATIO };
 
 #define METRIC_LABELS 2
 
@@ -88,6 +89,7 @@ enum metric {
 	METRIC_JOURNAL_BEHIND_BYTES,
 	METRIC_LOG_LINES,
 	METRIC_LOG_GAPS,
+	METRIC_LOG_RATE_LIMIT_USED,
 	METRIC_LOG_BEHIND_BYTES,
 	METRIC_SOURCE_LAST_EVENT,
 	METRIC_STORE_FILES,

@@ -4,14 +4,18 @@
  */
 #include "exporter/read/log_source.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/buffer.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/reason.h"
 #include "exporter/metrics/metric_labels.h"
 #include "exporter/read/log_catalog.h"
+#include "exporter/read/log_meter.h"
+#include "exporter/read/logger_conf.h"
 #include "exporter/read/log_reader.h"
 #include "store/store.h"
 
@@ -27,6 +31,12 @@ struct log_source {
 	struct watch *watch;
 	struct log_catalog catalog;
 	struct log_reader *reader;
+	struct logger_limits limits;
+	struct log_meter *meters[LOG_LIMITS]; /* NULL: no limit */
+	bool is_warned[LOG_LIMITS];
+	/* A limit was used up: what to tell next. */
+	bool owes_gap;
+	struct log_record gap;
 	int64_t saved_ns;
 	uint64_t lines[LOG_LINE_KINDS];
 };
@@ -52,12 +62,34 @@ log_source_free(struct log_source **source)
 		return;
 	log_reader_free(&(*source)->reader);
 	log_catalog_free(&(*source)->catalog);
+	for (size_t i = 0; i < LOG_LIMITS; i++)
+		log_meter_free(&(*source)->meters[i]);
 	free((*source)->path);
 	free((*source)->name);
 	free((*source)->start_name);
 	free((*source)->note_name);
 	free(*source);
 	*source = NULL;
+}
+
+static void
+renew_meters(struct log_source *source)
+{
+	for (size_t i = 0; i < LOG_LIMITS; i++) {
+		log_meter_free(&source->meters[i]);
+		if (source->limits.items[i].limit.interval_ns > 0)
+			source->meters[i] =
+			    log_meter_new(&source->limits.items[i].limit,
+				i == LOG_LIMIT_IMUXSOCK);
+	}
+	source->owes_gap = false;
+}
+
+void
+log_source_look_for_limits(struct log_source *source, const char *root)
+{
+	if (*root != '\0')
+		logger_conf_find(root, source->path, &source->limits);
 }
 
 const char *
@@ -95,6 +127,7 @@ log_source_restart(struct log_source *source, struct reason *reason)
 	    store_lower_bound(source->store, source->start_name);
 
 	log_reader_free(&source->reader);
+	renew_meters(source);
 	if (read_catalog(source, reason) != 0)
 		return -1;
 	source->reader = log_reader_open(
@@ -131,6 +164,63 @@ line_kind(const struct log_record *record)
 						    : LOG_LINE_KNOWN;
 }
 
+static void
+warn_of_limit(struct log_source *source, enum log_limit_kind kind)
+{
+	const struct logger_limit *limit = &source->limits.items[kind];
+	int64_t percent = log_source_limit_used(source, kind) / 10000000;
+
+	if (source->is_warned[kind])
+		return;
+	source->is_warned[kind] = true;
+	log_warn("source=\"%s\" limit=%s file=%s setting=%s used=%" PRId64
+		 "%% reason=\"%s drops lines of the log when there are more: "
+		 "losses could not be told then; raise the setting\"",
+	    source->name, log_limit_name(kind), limit->file, limit->setting,
+	    percent, kind == LOG_LIMIT_JOURNALD ? "journald" : "rsyslogd");
+}
+
+/* journald says itself what it drops, in the journal. What rsyslogd says of it
+ * is not of facility mail and goes to another file. */
+static void
+owe_gap(struct log_source *source, enum log_limit_kind kind,
+    const struct log_record *record)
+{
+	int64_t interval_ns = source->limits.items[kind].limit.interval_ns;
+
+	if (kind == LOG_LIMIT_JOURNALD)
+		return;
+	source->owes_gap = true;
+	source->gap = (struct log_record){
+	    .gap = LOG_GAP_LIMITED,
+	    .gap_start_wall_ns = record->wall_ns - interval_ns,
+	    .wall_ns = record->wall_ns,
+	    .position = record->position,
+	    .start = record->position,
+	};
+}
+
+static void
+measure(struct log_source *source, const struct log_record *record)
+{
+	bool is_ours = record->line.syslog_name.size > 0;
+
+	for (unsigned i = 0; i < LOG_LIMITS; i++) {
+		enum log_limit_kind kind = (enum log_limit_kind)i;
+		enum log_meter_news news;
+
+		if (source->meters[i] == NULL ||
+		    (kind == LOG_LIMIT_JOURNALD && !is_ours))
+			continue;
+		news = log_meter_add(source->meters[i], record->line.pid,
+		    record->wall_ns, record->record.repeats);
+		if (news != LOG_METER_NOTHING)
+			warn_of_limit(source, kind);
+		if (news == LOG_METER_USED_UP)
+			owe_gap(source, kind, record);
+	}
+}
+
 int
 log_source_next(struct log_source *source, struct log_record *record_r,
     struct reason *reason)
@@ -138,13 +228,20 @@ log_source_next(struct log_source *source, struct log_record *record_r,
 	struct log_entry entry;
 	int result;
 
+	if (source->owes_gap) {
+		source->owes_gap = false;
+		*record_r = source->gap;
+		return 1;
+	}
 	*record_r =
 	    (struct log_record){.start = log_reader_position(source->reader)};
 	result = log_reader_next(source->reader, &entry, reason);
 	if (result == 1)
 		fill(&entry, record_r);
-	if (result == 1 && record_r->gap == LOG_GAP_NONE)
+	if (result == 1 && record_r->gap == LOG_GAP_NONE) {
 		source->lines[line_kind(record_r)]++;
+		measure(source, record_r);
+	}
 	return result;
 }
 
@@ -187,6 +284,14 @@ const uint64_t *
 log_source_lines(const struct log_source *source)
 {
 	return source->lines;
+}
+
+int64_t
+log_source_limit_used(const struct log_source *source, enum log_limit_kind kind)
+{
+	return source->meters[kind] != NULL
+		   ? log_meter_used(source->meters[kind])
+		   : 0;
 }
 
 int64_t

@@ -8,6 +8,7 @@
 #ifndef EXPORTER_READ_LOG_SOURCE_H
 #define EXPORTER_READ_LOG_SOURCE_H
 
+#include "exporter/maillog/log_limit.h"
 #include "exporter/read/log_record.h"
 
 #include <stdint.h>
@@ -27,6 +28,11 @@ void log_source_free(struct log_source **source);
  * from where it must be read again. */
 const char *log_source_name(const struct log_source *source);
 const char *log_source_start_name(const struct log_source *source);
+
+/* From now on looks out for the rate limits of journald and rsyslogd, whose
+ * configuration lies below `root` (see logger_conf.h); empty: for none. To be
+ * called before log_source_restart(). */
+void log_source_look_for_limits(struct log_source *source, const char *root);
 
 /* Goes to where the store says. Returns 0, or -1. */
 int log_source_restart(struct log_source *source, struct reason *reason);
@@ -49,6 +55,10 @@ int log_source_save(struct log_source *source, struct reason *reason);
 
 /* How many lines of each kind were read; see enum metric_log_line. */
 const uint64_t *log_source_lines(const struct log_source *source);
+
+/* See log_meter_used(). */
+int64_t log_source_limit_used(
+    const struct log_source *source, enum log_limit_kind kind);
 
 /* See log_reader_behind_bytes(). */
 int64_t log_source_behind_bytes(const struct log_source *source);

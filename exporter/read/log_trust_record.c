@@ -47,8 +47,14 @@ log_trust_record(struct log_trust *trust, const char *instance,
 	if (record->wall_ns == 0)
 		return;
 	if (record->gap != LOG_GAP_NONE) {
-		log_trust_gap(
-		    trust, record->gap_start_wall_ns, record->wall_ns);
+		/* A limit that is used up drops lines as long again. */
+		int64_t more_ns =
+		    record->gap == LOG_GAP_LIMITED
+			? record->wall_ns - record->gap_start_wall_ns
+			: 0;
+
+		log_trust_gap(trust, record->gap_start_wall_ns,
+		    record->wall_ns + more_ns);
 		return;
 	}
 	log_trust_line(trust,

@@ -185,6 +185,15 @@ log_gauges(const struct source *source, int64_t *live)
 
 	for (unsigned i = 0; i < LOG_LINE_KINDS; i++)
 		live[metric_index(METRIC_LOG_LINES, i)] += (int64_t)lines[i];
+	for (unsigned i = 0; i < LOG_LIMITS; i++) {
+		int64_t *used =
+		    &live[metric_index(METRIC_LOG_RATE_LIMIT_USED, i)];
+		int64_t ours =
+		    log_source_limit_used(source->log, (enum log_limit_kind)i);
+
+		if (ours > *used)
+			*used = ours;
+	}
 	live[metric_index(METRIC_LOG_BEHIND_BYTES, 0)] +=
 	    log_source_behind_bytes(source->log);
 }

@@ -98,13 +98,14 @@ add_journal(struct sources *sources, const char *name)
 }
 
 int
-sources_add_log(
-    struct sources *sources, const char *path, struct reason *reason)
+sources_add_log(struct sources *sources, const char *path,
+    const char *limit_root, struct reason *reason)
 {
 	struct source source = {
 	    .log = log_source_new(path, sources->store, sources->watch),
 	};
 
+	log_source_look_for_limits(source.log, limit_root);
 	source.name = memory_string(log_source_name(source.log));
 	if (source_open(&source, sources->directory, sources->store, reason) !=
 	    0) {

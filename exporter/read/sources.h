@@ -38,10 +38,11 @@ int sources_scan(struct sources *sources, struct reason *reason);
 /* Goes back to the store's lower bounds. Returns 0, or -1. */
 int sources_restart(struct sources *sources, struct reason *reason);
 
-/* Adds the log that `path` names (see log_reader.h). Returns 0, or -1 when it
- * cannot be opened or the store does not tell how far it was read. */
-int sources_add_log(
-    struct sources *sources, const char *path, struct reason *reason);
+/* Adds the log that `path` names (see log_reader.h); for `limit_root` see
+ * log_source_look_for_limits(). Returns 0, or -1 when it cannot be opened or
+ * the store does not tell how far it was read. */
+int sources_add_log(struct sources *sources, const char *path,
+    const char *limit_root, struct reason *reason);
 
 /* A record to apply: an event of a journal or a line of a log, and the damage
  * that was stepped over on the way to it. */

@@ -81,7 +81,7 @@ text_family(struct buffer *out, enum metric metric)
 static void
 append_number(struct buffer *out, enum metric_unit unit, int64_t value)
 {
-	if (unit == METRIC_SECONDS)
+	if (unit == METRIC_SECONDS || unit == METRIC_RATIO)
 		append_seconds(out, value);
 	else
 		buffer_append_format(out, "%" PRId64, value);

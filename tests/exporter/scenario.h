@@ -227,7 +227,7 @@ scenario_open_sources(const struct scenario *scenario,
 	sources = sources_new(
 	    arena_string(scenario->arena, path), world->store, *watch_r);
 	snprintf(path, sizeof(path), "%s/mail.log", scenario->directory);
-	if (sources_add_log(sources, path, &reason) != 0 ||
+	if (sources_add_log(sources, path, "", &reason) != 0 ||
 	    sources_scan(sources, &reason) != 0)
 		fail_msg("%s", reason.text);
 	return sources;
