@@ -256,33 +256,61 @@ collect(struct store_reader *reader, struct collection *collection,
 		    sizeof(*collection->parts), by_time);
 }
 
-/* Makes the steps. Returns 0, or -1 with a reason. */
-static int
-divide(struct collection *collection, struct latency_answer *answer,
-    struct reason *reason)
+static bool
+is_by_hour(const struct latency_question *question)
+{
+	return question->step_ns >= LATENCY_HOUR_NS;
+}
+
+/* Where the first step begins. */
+static int64_t
+first_ns(const struct latency_question *question)
+{
+	return question->since_wall_ns / question->step_ns * question->step_ns;
+}
+
+static int64_t
+step_count(const struct latency_question *question)
+{
+	return (question->until_wall_ns - first_ns(question) +
+		   question->step_ns - 1) /
+	       question->step_ns;
+}
+
+int
+store_latency_check(
+    const struct latency_question *question, struct reason *reason)
+{
+	int64_t unit_ns =
+	    is_by_hour(question) ? LATENCY_HOUR_NS : LATENCY_MINUTE_NS;
+
+	if (question->step_ns <= 0 || question->step_ns % unit_ns != 0)
+		return reason_set(
+		    reason, "a step is whole minutes, or whole hours");
+	if (question->since_wall_ns < 0 ||
+	    question->until_wall_ns <= question->since_wall_ns)
+		return reason_set(reason, "there is no time in between");
+	if (step_count(question) > LATENCY_POINTS_MAX)
+		return reason_set(
+		    reason, "more than %d steps", LATENCY_POINTS_MAX);
+	return 0;
+}
+
+/* Makes the steps. */
+static void
+divide(struct collection *collection, struct latency_answer *answer)
 {
 	const struct latency_question *question = collection->question;
-	int64_t step_ns = question->step_ns;
-	bool by_hour = step_ns >= LATENCY_HOUR_NS;
-	int64_t count;
+	bool by_hour = is_by_hour(question);
+	int64_t count = step_count(question);
 
 	collection->unit_ns = by_hour ? LATENCY_HOUR_NS : LATENCY_MINUTE_NS;
 	collection->rows = by_hour ? SQL_HOURS_READ : SQL_MINUTES_READ;
-	if (step_ns <= 0 || step_ns % collection->unit_ns != 0)
-		return reason_set(
-		    reason, "a step is whole minutes, or whole hours");
-	collection->since_ns = question->since_wall_ns / step_ns * step_ns;
-	count = (question->until_wall_ns - collection->since_ns + step_ns - 1) /
-		step_ns;
-	if (question->since_wall_ns < 0 || count < 1 ||
-	    count > LATENCY_POINTS_MAX)
-		return reason_set(reason, "there are 1 to %d steps, not %lld",
-		    LATENCY_POINTS_MAX, (long long)count);
-	collection->until_ns = collection->since_ns + count * step_ns;
+	collection->since_ns = first_ns(question);
+	collection->until_ns = collection->since_ns + count * question->step_ns;
 	answer->count = (size_t)count;
 	answer->points = arena_alloc(
 	    collection->arena, answer->count * sizeof(*answer->points));
-	return 0;
 }
 
 int
@@ -295,8 +323,9 @@ store_latency(struct store_reader *reader,
 	long count;
 
 	*answer_r = (struct latency_answer){.count = 0};
-	if (divide(&collection, answer_r, reason) != 0)
+	if (store_latency_check(question, reason) != 0)
 		return -1;
+	divide(&collection, answer_r);
 	count = layout_list(reader->directory, &days, reason);
 	if (count < 0)
 		return -1;

@@ -70,7 +70,11 @@ struct latency_answer {
 	struct reason reason;
 };
 
-/* All lives in `arena`. Returns 0, or -1 with a reason: no directory, too many
+/* Returns 0, or -1 with what is wrong with the steps. */
+int store_latency_check(
+    const struct latency_question *question, struct reason *reason);
+
+/* All lives in `arena`. Returns 0, or -1 with a reason: no directory, wrong
  * steps, the arena's limit. */
 int store_latency(struct store_reader *reader,
     const struct latency_question *question, struct arena *arena,
