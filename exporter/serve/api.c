@@ -52,6 +52,12 @@ api_free(struct api **api)
 	*api = NULL;
 }
 
+struct api_readers *
+api_readers(struct api *api)
+{
+	return api->readers;
+}
+
 unsigned
 api_error(struct buffer *out, unsigned status, const char *error)
 {

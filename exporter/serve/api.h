@@ -8,6 +8,7 @@
 #define EXPORTER_SERVE_API_H
 
 struct api;
+struct api_readers;
 struct buffer;
 
 /* `store_directory` is copied. */
@@ -19,6 +20,9 @@ void api_free(struct api **api);
  * no such message, 414 for a key that is too long, 503 when the store cannot
  * be read. */
 unsigned api_messages(struct api *api, const char *key, struct buffer *out);
+
+/* Where other parts of the API take their readers from. */
+struct api_readers *api_readers(struct api *api);
 
 #define API_ARGUMENT_SIZE 1024
 

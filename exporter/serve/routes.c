@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "exporter/serve/api.h"
+#include "exporter/serve/api_latency.h"
 #include "exporter/serve/collect.h"
 #include "exporter/serve/exposition.h"
 #include "exporter/serve/published.h"
@@ -40,10 +41,19 @@ serve_messages(void *context, const struct http_request *request,
 	    api_messages(routes_context->api, request->rest, &response->body);
 }
 
+/* Into *value_r, which has API_ARGUMENT_SIZE. */
 static bool
 take(const struct http_request *request, const char *name, char *value_r)
 {
+	*value_r = '\0';
 	return http_argument(request, name, value_r, API_ARGUMENT_SIZE) >= 0;
+}
+
+static unsigned
+refuse_arguments(struct http_response *response)
+{
+	return api_error(&response->body, 414,
+	    "an argument is too long, or wrongly escaped");
 }
 
 /* Terms in `q`, the page's size in `limit`, and in `before` where the page
@@ -53,7 +63,7 @@ serve_search(void *context, const struct http_request *request,
     struct http_response *response)
 {
 	struct routes_context *routes_context = context;
-	struct api_search search = {.text = ""};
+	struct api_search search;
 
 	response->content_type = "application/json";
 	if (take(request, "q", search.text) &&
@@ -62,8 +72,27 @@ serve_search(void *context, const struct http_request *request,
 		response->status =
 		    api_search(routes_context->api, &search, &response->body);
 	else
-		response->status = api_error(&response->body, 414,
-		    "an argument is too long, or wrongly escaped");
+		response->status = refuse_arguments(response);
+}
+
+static void
+serve_latency(void *context, const struct http_request *request,
+    struct http_response *response)
+{
+	struct routes_context *routes_context = context;
+	struct api_latency asked;
+
+	response->content_type = "application/json";
+	if (take(request, "phase", asked.phase) &&
+	    take(request, "route", asked.route) &&
+	    take(request, "since", asked.since) &&
+	    take(request, "until", asked.until) &&
+	    take(request, "step", asked.step) &&
+	    take(request, "cells", asked.cells))
+		response->status =
+		    api_latency(routes_context->api, &asked, &response->body);
+	else
+		response->status = refuse_arguments(response);
 }
 
 static void
@@ -102,6 +131,7 @@ serve_page(void *context, const struct http_request *request,
 	    "<li><a href=\"/api/v1/messages?q=since:1h\">/api/v1/messages?q="
 	    "<i>search</i></a>\n"
 	    "<li>/api/v1/messages/<i>id, queue id or Message-ID</i>\n"
+	    "<li><a href=\"/api/v1/latency\">/api/v1/latency</a>\n"
 	    "<li><a href=\"/-/healthy\">/-/healthy</a>\n"
 	    "<li><a href=\"/-/ready\">/-/ready</a>\n</ul>\n</html>\n");
 }
@@ -111,6 +141,7 @@ const struct http_route routes[] = {
     {"/metrics", false, serve_metrics},
     {"/api/v1/messages", false, serve_search},
     {"/api/v1/messages/", true, serve_messages},
+    {"/api/v1/latency", false, serve_latency},
     {"/-/healthy", false, serve_healthy},
     {"/-/ready", false, serve_ready},
 };

@@ -10,6 +10,7 @@
 #include "base/buffer.h"
 #include "exporter/serve/collect.h"
 #include "exporter/serve/published.h"
+#include "store/series.h"
 #include "store/totals.h"
 #include "tests/lib/unit.h"
 
@@ -131,9 +132,8 @@ the_store_knows_counters_by_sample_name(void **state)
 {
 	const struct totals_names *names = metrics_names();
 
-	assert_string_equal(
-	    names->counters[metric_index(METRIC_SMTP_REJECTS,
-		REJECT_RCPT * REJECTS + REJECT_PERMANENT)],
+	assert_string_equal(names->counters[metric_index(METRIC_SMTP_REJECTS,
+				REJECT_RCPT * REJECTS + REJECT_PERMANENT)],
 	    "postlag_smtp_rejects_total{phase=\"rcpt\",class=\"5\"}");
 	assert_string_equal(
 	    names->counters[metric_index(METRIC_OUTCOME_REVISIONS,
@@ -143,6 +143,22 @@ the_store_knows_counters_by_sample_name(void **state)
 	assert_string_equal(
 	    names->histograms[metric_index(METRIC_DELIVERY_LATENCY, 0)],
 	    "postlag_delivery_latency_seconds{route=\"inbound\"}");
+}
+
+/* Queries name them without the table. */
+static void
+series_are_those_of_the_metrics(void **state)
+{
+	const struct totals_names *names = metrics_names();
+
+	for (unsigned i = 0; i < ROUTES; i++)
+		assert_string_equal(
+		    names->histograms[metric_index(METRIC_DELIVERY_LATENCY, i)],
+		    series_of_route((enum route)i));
+	for (unsigned i = 0; i < PHASES; i++)
+		assert_string_equal(
+		    names->histograms[metric_index(METRIC_PHASE, i)],
+		    series_of_phase((enum phase)i));
 }
 
 static void
@@ -163,6 +179,7 @@ main(void)
 	    cmocka_unit_test(nanoseconds_become_decimal_seconds_exactly),
 	    cmocka_unit_test(every_label_set_has_an_index_of_its_own),
 	    cmocka_unit_test(the_store_knows_counters_by_sample_name),
+	    cmocka_unit_test(series_are_those_of_the_metrics),
 	    cmocka_unit_test(unknown_journals_share_a_label_value),
 	};
 

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Percentiles over time through the API and `postlag stats`, against what
+/metrics and the messages themselves say."""
+
+import json
+import os
+import subprocess
+import unittest
+import urllib.parse
+
+import tap
+from exporter_alone import ExporterAlone
+from programs import program_path
+
+MESSAGES = 40
+
+
+class Latency(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.alone = ExporterAlone()
+        cls.addClassCleanup(cls.alone.__exit__, None)
+        for number in range(MESSAGES):
+            cls.alone.message(f"m{number}", f"Q{number}", "u@example.test")
+            cls.alone.delivery(f"m{number}", f"Q{number}",
+                               "u@example.test=250")
+        cls.seen = cls.alone.wait_for(
+            "postlag_delivery_latency_seconds_count", MESSAGES)
+        _, _, body = cls.alone.request("/api/v1/messages?limit=500")
+        messages = json.loads(body)["messages"]
+        cls.exact = sorted(message["recipients"][0]["latency_seconds"]
+                           for message in messages)
+
+    def ask(self, wanted=200, **arguments):
+        status, headers, body = self.alone.request(
+            "/api/v1/latency?" + urllib.parse.urlencode(arguments))
+        self.assertEqual(status, wanted, body)
+        self.assertEqual(headers["Content-Type"], "application/json")
+        return json.loads(body)
+
+    def assert_near(self, ours, exact):
+        self.assertLessEqual(abs(ours - exact), 0.0111 * exact + 1e-9)
+
+    def check(self, latency):
+        self.assertEqual(latency["count"], MESSAGES)
+        self.assertAlmostEqual(
+            latency["sum"], self.seen.total(
+                "postlag_delivery_latency_seconds_sum"), 6)
+        for name, share in (("p50", 50), ("p90", 90), ("p95", 95),
+                            ("p99", 99)):
+            rank = -(-share * MESSAGES // 100)
+            self.assert_near(latency[name], self.exact[rank - 1])
+        self.assertGreaterEqual(latency["max"], self.exact[-1] - 1e-6)
+
+    def test_percentiles_are_those_of_the_messages(self):
+        self.check(self.ask()["whole"])
+        self.check(self.ask(since="3d", step="1h")["whole"])
+
+    def test_the_points_are_the_whole(self):
+        answer = self.ask(since="2h", step="1m", cells="1")
+        self.assertEqual(answer["step"], 60)
+        self.assertIn(len(answer["points"]), (120, 121))
+        self.assertEqual(sum(p["count"] for p in answer["points"]), MESSAGES)
+        self.assertEqual(
+            sum(count for point in answer["points"]
+                for _, count in point.get("cells", [])), MESSAGES)
+        empty = next(p for p in answer["points"] if p["count"] == 0)
+        self.assertIsNone(empty["p50"])
+
+    def test_phases_and_routes(self):
+        self.assertEqual(self.ask(phase="queue")["whole"]["count"], MESSAGES)
+        counts = {route: self.ask(route=route)["whole"]["count"]
+                  for route in ("inbound", "internal", "outbound", "transit")}
+        self.assertEqual(sum(counts.values()), MESSAGES)
+        for route, count in counts.items():
+            self.assertEqual(
+                count, self.seen.value("postlag_delivery_latency_seconds_count",
+                                       route=route))
+
+    def test_what_cannot_be_answered_is_refused(self):
+        for arguments in ({"phase": "x"}, {"route": "x"}, {"since": "x"},
+                          {"until": "x"}, {"step": "x"}, {"step": "30s"},
+                          {"since": "1h", "until": "2h"},
+                          {"since": "30d", "step": "1m"},
+                          {"phase": "queue", "route": "inbound"}):
+            self.assertIn("error", self.ask(wanted=400, **arguments),
+                          arguments)
+
+    def stats(self, *arguments):
+        return subprocess.run(
+            [program_path("postlag"), "stats", "--store", self.alone.store,
+             *arguments], capture_output=True, text=True, check=False,
+            env={**os.environ, "LC_ALL": "C.UTF-8"})
+
+    def test_the_command_line_says_the_same(self):
+        for since in ((), ("--since", "3d"), ("--since", "90d")):
+            done = self.stats("--json", *since)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            rows = json.loads(done.stdout)["latencies"]
+            routes = [row["latency"] for row in rows if "route" in row]
+            self.assertEqual(len(routes), 4)
+            self.check(next(row for row in routes if row["count"] > 0))
+        done = self.stats()
+        self.assertRegex(done.stdout, r"(?m)^queue +40( +[\d.]+ \S+){5}$")
+        self.assertRegex(done.stdout, r"(?m)^deliveries +count +p50")
+
+    def test_an_empty_period_says_so(self):
+        done = self.stats("--since", "20d", "--before", "10d")
+        self.assertIn("nothing was delivered", done.stdout)
+        self.assertEqual(self.stats("--before", "2d").returncode, 2)
+        self.assertEqual(self.stats("a").returncode, 2)
+        self.assertEqual(self.stats("--limit", "3").returncode, 2)
+
+
+tap.main()
