@@ -35,8 +35,8 @@ enum { LIMIT_DEFAULT = 100 };
 	"  --json       exact times, one JSON object\n"                        \
 	"  --limit N    the " which " N messages (default 100)\n"
 
-static const struct store_options_help queue_help = {NULL, STORE_OPTION_JSON,
-    true,
+static const struct store_options_help queue_help = {NULL,
+    STORE_OPTION_JSON | STORE_OPTION_LIMIT, true,
     "usage: postlag queue [-c FILE] [--store DIR] [--json] [--limit N]\n\n"
     "Lists the messages with recipients that are in flight, deferred or held,\n"
     "oldest first: age, queue id, sender, and for each such recipient its\n"
@@ -46,7 +46,9 @@ static const struct store_options_help queue_help = {NULL, STORE_OPTION_JSON,
 		  "unreadable store.\n"};
 
 static const struct store_options_help lost_help = {NULL,
-    STORE_OPTION_JSON | STORE_OPTION_ALL | STORE_OPTION_AGES, true,
+    STORE_OPTION_JSON | STORE_OPTION_LIMIT | STORE_OPTION_ALL |
+	STORE_OPTION_AGES,
+    true,
     "usage: postlag lost [-c FILE] [--store DIR] [--json] [--limit N] [--all]\n"
     "                    [--since AGE] [--before AGE]\n\n"
     "Lists the messages with recipients that are lost, or of whom it cannot\n"

@@ -27,7 +27,7 @@
 enum { LIMIT_DEFAULT = 50 };
 
 static const struct store_options_help help = {NULL,
-    STORE_OPTION_JSON | STORE_OPTION_PAGE, false,
+    STORE_OPTION_JSON | STORE_OPTION_LIMIT | STORE_OPTION_PAGE, false,
     "usage: postlag search [-c FILE] [--store DIR] [--json] [--limit N]\n"
     "                      [--page NEXT] TERM...\n\n"
     "Finds messages for which every term is true, newest first. A term is\n"
@@ -176,10 +176,10 @@ static void
 spare_terms(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++) {
-		size_t letters = argv[i][0] == '-'
-				     ? strspn(argv[i] + 1,
-					   "abcdefghijklmnopqrstuvwxyz")
-				     : 0;
+		size_t letters =
+		    argv[i][0] == '-'
+			? strspn(argv[i] + 1, "abcdefghijklmnopqrstuvwxyz")
+			: 0;
 
 		if (letters > 1 && argv[i][1 + letters] == ':')
 			argv[i][0] = '!';

@@ -32,7 +32,7 @@
 enum { LIMIT_DEFAULT = 20 };
 
 static const struct store_options_help help = {"one id, queue id or Message-ID",
-    STORE_OPTION_JSON, false,
+    STORE_OPTION_JSON | STORE_OPTION_LIMIT, false,
     "usage: postlag show [-c FILE] [--store DIR] [--json] [--limit N] KEY\n\n"
     "Shows what became of a message, newest match first. KEY is its id, a\n"
     "queue id, or a Message-ID with or without <>.\n\n" STORE_OPTIONS_TEXT

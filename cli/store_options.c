@@ -106,6 +106,7 @@ static const struct option names[] = {
 
 /* Whose options they are; 0: everybody's. */
 static const unsigned takers[OPTIONS_END - OPTION_STORE] = {
+    [OPTION_LIMIT - OPTION_STORE] = STORE_OPTION_LIMIT,
     [OPTION_JSON - OPTION_STORE] = STORE_OPTION_JSON,
     [OPTION_ALL - OPTION_STORE] = STORE_OPTION_ALL,
     [OPTION_SINCE - OPTION_STORE] = STORE_OPTION_AGES,

@@ -20,7 +20,8 @@ enum {
 	STORE_OPTION_ALL = 1 << 1,
 	STORE_OPTION_AGES = 1 << 2,
 	STORE_OPTION_ACKNOWLEDGE = 1 << 3,
-	STORE_OPTION_PAGE = 1 << 4
+	STORE_OPTION_PAGE = 1 << 4,
+	STORE_OPTION_LIMIT = 1 << 5
 };
 
 struct store_options {
