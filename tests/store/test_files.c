@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 
 #include "base/buffer.h"
+#include "store/schema.h"
 
 #define READER_UID 64321
 #define READER_GID 64322
@@ -492,6 +493,38 @@ teardown_mounted(void **state)
 	return fixture_teardown(state);
 }
 
+/* However many addresses of a domain there are. */
+static void
+an_address_is_found_by_its_hash(void **state)
+{
+	static const int statements[] = {
+	    SQL_ADDRESS_FIND, SQL_ADDRESS_FIND_FOLDED};
+	struct fixture *fixture = *state;
+	char path[PATH_MAX + 300], sql[1024];
+	sqlite3 *database;
+
+	fixture_add_both(fixture, 1);
+	fixture_must_commit(fixture, 1);
+	fixture_path(fixture, "day-20261130.db", path);
+	assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+	for (size_t i = 0; i < COUNT(statements); i++) {
+		sqlite3_stmt *statement;
+
+		snprintf(sql, sizeof(sql), "EXPLAIN QUERY PLAN %s",
+		    day_sql[statements[i]]);
+		assert_int_equal(sqlite3_prepare_v2(
+				     database, sql, -1, &statement, NULL),
+		    SQLITE_OK);
+		assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+		assert_non_null(strstr(
+		    (const char *)sqlite3_column_text(statement, 3),
+		    "address_hash"));
+		assert_int_equal(sqlite3_step(statement), SQLITE_DONE);
+		sqlite3_finalize(statement);
+	}
+	sqlite3_close(database);
+}
+
 int
 main(void)
 {
@@ -503,6 +536,7 @@ main(void)
 	    TEST(a_member_of_the_group_reads_after_the_writer_was_killed),
 	    TEST(a_reader_that_outlives_writers_sees_the_next_ones_work),
 	    TEST(others_read_nothing),
+	    TEST(an_address_is_found_by_its_hash),
 	    TEST(only_one_process_writes),
 	    TEST(a_removed_file_is_noticed_before_it_swallows_a_batch),
 	    TEST(what_is_no_database_is_set_aside_at_start),
