@@ -56,6 +56,13 @@
 	"message INTEGER NOT NULL, time INTEGER NOT NULL,"		      \
 	"kind INTEGER NOT NULL, who ANY, comment ANY,"			      \
 	"PRIMARY KEY(message, time)) STRICT, WITHOUT ROWID;"
+/* How many recipients left the queue after they had waited in it, by minute
+ * since 1970 and domain. */
+#define DEPARTURE_TABLE							      \
+    "CREATE TABLE departure("						      \
+	"minute INTEGER NOT NULL, domain INTEGER NOT NULL,"		      \
+	"count INTEGER NOT NULL, PRIMARY KEY(minute, domain))"		      \
+	"STRICT, WITHOUT ROWID;"
 #define LATENCY_ROUTE							      \
     "UPDATE series SET name = name || '{route=\"inbound\"}'"		      \
 	" WHERE name = 'postlag_delivery_latency_seconds';"
@@ -112,6 +119,7 @@ static const char day_tables[] =
     OPEN_INDEX
     LOG_TABLES
     OPERATION_TABLE
+    DEPARTURE_TABLE
 
     /* message: how many rows before the leg's own. queue_hash and
      * message_id_hash only where the message's do not find it. */
@@ -181,7 +189,7 @@ static const char control_tables[] =
 /* What turns the version before into this one; NULL: nothing needs to. */
 static const char *const day_upgrades[SCHEMA_VERSION + 1] = {
     [2] = day_to_version2,
-    [3] = OPERATION_TABLE LATENCY_ROUTE SEARCH_INDEXES
+    [3] = OPERATION_TABLE DEPARTURE_TABLE LATENCY_ROUTE SEARCH_INDEXES
 	FOLD("domain", "text") FOLD("address", "local"),
 };
 static const char *const control_upgrades[SCHEMA_VERSION + 1] = {
@@ -324,6 +332,19 @@ const char *const day_sql[DAY_STATEMENTS] = {
     [SQL_ATTEMPT_ADD] = "INSERT INTO attempt VALUES(?, ?)",
     [SQL_ATTEMPTS_READ] = "SELECT packed FROM attempt"
 			  " WHERE key >= ? AND key < ? ORDER BY key",
+    [SQL_DEPARTURE_ADD] =
+	"INSERT INTO departure SELECT ?, address.domain, 1"
+	" FROM recipient JOIN address ON address.id = recipient.address"
+	" WHERE key = ? ON CONFLICT DO UPDATE SET count = count + 1",
+    [SQL_DEPARTURES_READ] =
+	"SELECT domain.text, sum(count) FILTER (WHERE minute >= ?2), sum(count)"
+	" FROM departure LEFT JOIN domain ON domain.id = departure.domain"
+	" WHERE minute >= ?1 GROUP BY departure.domain",
+    [SQL_WAITING_READ] =
+	"SELECT domain.text, count(*), min(key) >> 20"
+	" FROM recipient JOIN address ON address.id = recipient.address"
+	" LEFT JOIN domain ON domain.id = address.domain"
+	" WHERE state IN (0, 5) GROUP BY address.domain",
     [SQL_OPERATION_ADD] =
 	"INSERT INTO operation VALUES(?, ?, ?, ?, ?)" ADD_WITHOUT_CONFLICT,
     [SQL_OPERATIONS_READ] =

@@ -17,6 +17,8 @@
 #include "store/queue_id_row.h"
 #include "store/recipient_row.h"
 
+#define NS_PER_MINUTE (60 * CLOCK_NS_PER_SECOND)
+
 static void
 add_recipients(struct day_file *file, const struct message_event *event,
     const struct recipient_verdict *verdicts, int64_t row)
@@ -101,6 +103,22 @@ store_add_attempt(const struct message_key *key,
 	    0)
 		return reason_set(
 		    reason, "%s: a message with too many attempts", file->path);
+	return database_check(file->tables.database, reason);
+}
+
+int
+store_add_departure(const struct message_key *key, uint32_t number,
+    int64_t wall_ns, struct reason *reason)
+{
+	struct day_file *file = key->file;
+	struct statement *add;
+
+	if (day_file_begin(file, false, reason) != 0)
+		return -1;
+	add = database_statement(file->tables.database, SQL_DEPARTURE_ADD);
+	bind_integer(add, wall_ns / NS_PER_MINUTE);
+	bind_integer(add, day_recipient_key(key->row, number));
+	statement_run(add);
 	return database_check(file->tables.database, reason);
 }
 

@@ -52,6 +52,11 @@ struct message_change {
 int store_change_message(const struct message_key *key,
     const struct message_change *change, struct reason *reason);
 
+/* Counts that recipient `number`, which had waited in the queue, left it at
+ * `wall_ns`: what tells how fast a queue drains (query_drain.h). */
+int store_add_departure(const struct message_key *key, uint32_t number,
+    int64_t wall_ns, struct reason *reason);
+
 /* A further queue id of a message: what bears it from `since_wall_ns` on is
  * this message, until somebody else claims it. */
 struct queue_id_claim {

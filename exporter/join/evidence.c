@@ -5,6 +5,7 @@
  */
 #include "exporter/join/evidence.h"
 
+#include "exporter/join/departure.h"
 #include "exporter/join/open_messages.h"
 #include "exporter/join/transition.h"
 #include "exporter/metrics/effect.h"
@@ -120,7 +121,9 @@ evidence_of_recipient(const struct subject *subject, uint32_t number,
 	change.number = number;
 	if (!is_new(recipient, &change))
 		return 0;
-	if (store_change_recipient(&message->key, &change, reason) != 0)
+	if (store_change_recipient(&message->key, &change, reason) != 0 ||
+	    departure_note(
+		message, number, change.state, news->wall_ns, reason) != 0)
 		return -1;
 	if (change.state == RECIPIENT_GHOST && !has_ghost(message))
 		effect_count(message->key.file, METRIC_MESSAGES_GHOST, 0, 1);
@@ -171,7 +174,7 @@ int
 evidence_of_message(const struct subject *subject,
     const struct message_news *news, struct reason *reason)
 {
-	static const struct recipient_news nothing;
+	const struct recipient_news nothing = {.wall_ns = news->wall_ns};
 	const struct open_message *message = message_of(subject);
 	uint32_t evidence = (message->evidence | news->set) & ~news->clear;
 

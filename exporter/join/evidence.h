@@ -31,6 +31,7 @@ struct message_news {
 	uint32_t set;
 	uint32_t clear;
 	uint64_t size_bytes; /* 0: nothing new */
+	int64_t wall_ns;     /* when that was; 0: nobody knows */
 };
 
 /* Returns 0, or -1 when the store failed. */
@@ -43,6 +44,7 @@ struct recipient_news {
 	int64_t leg_row;   /* of the delivery that decides; 0: as it was */
 	uint32_t leg_position;
 	const char *original; /* NULL: as it was */
+	int64_t wall_ns;      /* when that was; 0: nobody knows */
 };
 
 int evidence_of_recipient(const struct subject *subject, uint32_t number,

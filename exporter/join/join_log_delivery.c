@@ -83,8 +83,9 @@ static int
 tell_recipient(const struct delivery *delivery, size_t number,
     uint32_t evidence, struct reason *reason)
 {
-	const struct recipient_news news = {
-	    .set = evidence, .original = delivery->original};
+	const struct recipient_news news = {.set = evidence,
+	    .original = delivery->original,
+	    .wall_ns = delivery->input->wall_ns};
 
 	if (number < delivery->message->recipient_count)
 		return evidence_of_recipient(

@@ -25,7 +25,8 @@ join_log_evidence(struct join *join, struct tracked *message, uint32_t set,
     uint32_t clear, struct reason *reason)
 {
 	const struct subject subject = {join->messages, message};
-	const struct message_news news = {.set = set, .clear = clear};
+	const struct message_news news = {
+	    .set = set, .clear = clear, .wall_ns = join->log_wall_ns};
 
 	return evidence_of_message(&subject, &news, reason);
 }

@@ -138,8 +138,11 @@ news_of(const struct outcome *outcome, uint32_t evidence,
 	    [RESULT_DEFERRED] = EVIDENCE_HOOK_DEFERRED,
 	    [RESULT_UNANSWERED] = EVIDENCE_HOOK_DEFERRED,
 	};
-	struct recipient_news news = {
-	    .set = bits[reply_result(recipient)], .attempts = 1};
+	struct recipient_news news = {.set = bits[reply_result(recipient)],
+	    .attempts = 1,
+	    .wall_ns = recipient->final.code != 0
+			   ? recipient->final.at.wall_ns
+			   : recipient->envelope.at.wall_ns};
 	/* A delivery outweighs a refusal. */
 	bool is_first = news.set == EVIDENCE_HOOK_DELIVERED
 			    ? (evidence & EVIDENCE_HOOK_DELIVERED) == 0
