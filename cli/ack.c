@@ -149,7 +149,8 @@ show(struct ack *ack)
 {
 	struct text_style style = terminal_style(stdout);
 	struct open_answer shown = ack->chosen;
-	struct list list = {OPEN_MISSING, &shown, clock_stamp().wall_ns, false};
+	struct list list = {
+	    OPEN_MISSING, &shown, clock_stamp().wall_ns, false, NULL};
 	struct buffer out = {0};
 	struct reason reason;
 

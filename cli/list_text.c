@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/clock.h"
+#include "cli/drain_text.h"
 #include "cli/duration_text.h"
 #include "cli/fate_text.h"
 #include "cli/recipient_text.h"
@@ -54,8 +55,18 @@ totals_line(struct text_page *page, const struct list *list)
 		between = ", ";
 	}
 	page_end_line(page);
+}
+
+/* Which of them follow, if not all. */
+static void
+selection_line(struct text_page *page, const struct list *list)
+{
+	const struct open_answer *answer = list->answer;
+
 	if (answer->messages <= answer->count)
 		return;
+	if (list->drain != NULL)
+		page_end_line(page);
 	page_format(page, "the %s %zu of them:",
 	    list->kind == OPEN_QUEUED ? "oldest" : "newest", answer->count);
 	page_end_line(page);
@@ -80,6 +91,23 @@ last_seen_ns(const struct message_record *record,
 	return last_ns;
 }
 
+/* When it was last tried to deliver to it; 0: never, as far as is known. */
+static int64_t
+last_tried_ns(const struct message_record *record,
+    const struct timeline_recipient *recipient)
+{
+	int64_t last_ns = 0;
+
+	if (recipient->last_attempt != NULL)
+		return recipient->last_attempt->wall_ns;
+	for (size_t i = 0;
+	     recipient->record->attempts > 0 && i < record->leg_count; i++) {
+		if (record->legs[i].event.end_at.wall_ns > last_ns)
+			last_ns = record->legs[i].event.end_at.wall_ns;
+	}
+	return last_ns;
+}
+
 static void
 page_age(struct text_page *page, const struct list *list, int64_t wall_ns)
 {
@@ -95,14 +123,19 @@ recipient_lines(struct text_page *page, const struct list *list,
     const struct timeline *timeline, const struct timeline_recipient *recipient)
 {
 	char *why = recipient_text_why(timeline, recipient);
+	int64_t last_ns;
 
 	page_pad(page, INDENT);
 	fate_text_state(page, recipient->record->state);
 	page_pad(page, INDENT + STATE_COLUMNS);
 	page_text(page, recipient->record->address);
-	if (list->kind != OPEN_QUEUED) {
-		page_text(page, ", last seen ");
-		page_age(page, list, last_seen_ns(timeline->record, recipient));
+	last_ns = list->kind == OPEN_QUEUED
+		      ? last_tried_ns(timeline->record, recipient)
+		      : last_seen_ns(timeline->record, recipient);
+	if (last_ns != 0) {
+		page_text(page, list->kind == OPEN_QUEUED ? ", last tried "
+							  : ", last seen ");
+		page_age(page, list, last_ns);
 		page_text(page, " ago");
 	}
 	page_end_line(page);
@@ -206,6 +239,9 @@ list_text(const struct list *list, const struct text_style *style,
 	struct text_page page = {*style, out, 0};
 
 	totals_line(&page, list);
+	if (list->drain != NULL)
+		drain_text(&page, list->drain);
+	selection_line(&page, list);
 	for (size_t i = 0; i < list->answer->count; i++) {
 		struct timeline *timeline =
 		    timeline_build(&list->answer->records[i], arena);
@@ -240,7 +276,13 @@ list_json(const struct list *list, struct arena *arena, struct buffer *out)
 		buffer_append_string(out, text);
 		between = ", ";
 	}
-	buffer_append_string(out, "},\n\"messages\": [");
+	buffer_append_string(out, "},\n");
+	if (list->drain != NULL) {
+		buffer_append_string(out, "\"destinations\": ");
+		drain_json(list->drain, out);
+		buffer_append_string(out, ",\n");
+	}
+	buffer_append_string(out, "\"messages\": [");
 	for (size_t i = 0; i < answer->count; i++) {
 		struct timeline *timeline =
 		    timeline_build(&answer->records[i], arena);

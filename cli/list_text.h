@@ -14,13 +14,15 @@
 
 struct arena;
 struct buffer;
+struct drain;
 struct text_style;
 
 struct list {
 	enum open_kind kind;
 	const struct open_answer *answer;
-	int64_t now_wall_ns; /* ages count back from here */
-	bool with_hint;      /* say what to do about a loss */
+	int64_t now_wall_ns;       /* ages count back from here */
+	bool with_hint;            /* say what to do about a loss */
+	const struct drain *drain; /* NULL: not to be told */
 };
 
 /* Appends the text. `arena` is used meanwhile. Returns 0, or -1 when it is

@@ -3,6 +3,7 @@
  * tests/cli/list_text/NAME.ref; see test_timeline_text.c. */
 #include "tests/cli/text_fixture.h"
 
+#include "cli/drain_text.h"
 #include "cli/list_text.h"
 
 #include <jansson.h>
@@ -21,7 +22,7 @@ list_of(struct made *made, enum open_kind kind, struct open_answer *answer)
 		if (open_kind_has(kind, recipient))
 			answer->recipients[recipient->state]++;
 	}
-	return (struct list){kind, answer, MAIL_WALL_NS + 2 * HOUR, true};
+	return (struct list){kind, answer, MAIL_WALL_NS + 2 * HOUR, true, NULL};
 }
 
 static void
@@ -54,8 +55,11 @@ the_queue_shows_what_is_open_and_why(void **state)
 {
 	struct made made = make_deferred();
 	struct open_answer answer = {.messages = 1};
+	struct drain_domain domain = {"example.org", 2, MAIL_WALL_NS, 0, 14};
+	const struct drain drain = {{&domain, 1}, MAIL_WALL_NS + 2 * HOUR};
 	struct list list = list_of(&made, OPEN_QUEUED, &answer);
 
+	list.drain = &drain;
 	expect(&made, "list_text/queue", &list);
 }
 
@@ -81,7 +85,7 @@ an_empty_queue_says_so(void **state)
 {
 	struct made made = make();
 	struct open_answer answer = {0};
-	struct list list = {OPEN_QUEUED, &answer, MAIL_WALL_NS, false};
+	struct list list = {OPEN_QUEUED, &answer, MAIL_WALL_NS, false, NULL};
 
 	expect(&made, "list_text/empty", &list);
 }
