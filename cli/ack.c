@@ -37,7 +37,7 @@ enum { LIMIT_DEFAULT = 100, MATCHES_MAX = 100 };
 
 /* clang-format off */
 static const struct store_options_help help = {NULL,
-    STORE_OPTION_AGES | STORE_OPTION_ACKNOWLEDGE, false,
+    STORE_OPTION_AGES | STORE_OPTION_LIMIT | STORE_OPTION_ACKNOWLEDGE, false,
     "usage: postlag ack [-c FILE] [--store DIR] [--journal DIR]\n"
     "                   [--comment TEXT] [--dry-run] KEY...\n"
     "       postlag ack ... --lost [--since AGE] [--before AGE] [--yes]\n\n"
