@@ -10,6 +10,7 @@
 
 #include "exporter/serve/api.h"
 #include "exporter/serve/api_latency.h"
+#include "exporter/serve/api_summary.h"
 #include "exporter/serve/collect.h"
 #include "exporter/serve/exposition.h"
 #include "exporter/serve/published.h"
@@ -96,6 +97,16 @@ serve_latency(void *context, const struct http_request *request,
 }
 
 static void
+serve_summary(void *context, const struct http_request *request,
+    struct http_response *response)
+{
+	struct routes_context *routes_context = context;
+
+	response->content_type = "application/json";
+	api_summary(routes_context->published, &response->body);
+}
+
+static void
 serve_healthy(void *context, const struct http_request *request,
     struct http_response *response)
 {
@@ -132,6 +143,7 @@ serve_page(void *context, const struct http_request *request,
 	    "<i>search</i></a>\n"
 	    "<li>/api/v1/messages/<i>id, queue id or Message-ID</i>\n"
 	    "<li><a href=\"/api/v1/latency\">/api/v1/latency</a>\n"
+	    "<li><a href=\"/api/v1/summary\">/api/v1/summary</a>\n"
 	    "<li><a href=\"/-/healthy\">/-/healthy</a>\n"
 	    "<li><a href=\"/-/ready\">/-/ready</a>\n</ul>\n</html>\n");
 }
@@ -142,6 +154,7 @@ const struct http_route routes[] = {
     {"/api/v1/messages", false, serve_search},
     {"/api/v1/messages/", true, serve_messages},
     {"/api/v1/latency", false, serve_latency},
+    {"/api/v1/summary", false, serve_summary},
     {"/-/healthy", false, serve_healthy},
     {"/-/ready", false, serve_ready},
 };

@@ -92,6 +92,24 @@ class Latency(unittest.TestCase):
              *arguments], capture_output=True, text=True, check=False,
             env={**os.environ, "LC_ALL": "C.UTF-8"})
 
+    def test_the_summary_is_that_of_the_metrics(self):
+        _, _, body = self.alone.request("/api/v1/summary")
+        said = json.loads(body)
+        self.assertTrue(said["ready"])
+        self.assertEqual(said["loss_detection"], "off")
+        self.assertEqual(said["messages"],
+                         {"accepted": MESSAGES, "in_flight": 0})
+        self.assertIsNone(said["oldest_in_flight"])
+        for state, count in said["recipients"].items():
+            self.assertEqual(count, self.seen.value("postlag_recipients",
+                                                    state=state), state)
+        self.assertEqual(said["recipients"]["delivered"], MESSAGES)
+        for route, latency in said["latency_since_ever"].items():
+            for name in ("count", "sum"):
+                self.assertAlmostEqual(latency[name], self.seen.value(
+                    f"postlag_delivery_latency_seconds_{name}", route=route),
+                    6)
+
     def test_the_command_line_says_the_same(self):
         for since in ((), ("--since", "3d"), ("--since", "90d")):
             done = self.stats("--json", *since)
