@@ -17,6 +17,7 @@
 #include "cli/queue.h"
 #include "cli/search.h"
 #include "cli/show.h"
+#include "cli/slow.h"
 #include "cli/stats.h"
 #include "base/suggest.h"
 
@@ -30,6 +31,7 @@ struct subcommand {
 static const struct subcommand subcommands[] = {
     {"show", show_command, true, "the timeline of a message"},
     {"search", search_command, true, "messages by address, status, time, ..."},
+    {"slow", slow_command, true, "the slowest messages"},
     {"stats", stats_command, true, "how long deliveries and phases took"},
     {"queue", queue_command, true, "messages that are still in the queue"},
     {"lost", lost_command, true, "messages that are lost, or unknown"},

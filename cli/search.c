@@ -13,6 +13,7 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "cli/exit_status.h"
+#include "cli/search_page.h"
 #include "cli/search_text.h"
 #include "cli/store_options.h"
 #include "cli/terminal.h"
@@ -20,7 +21,6 @@
 #include "store/query.h"
 #include "store/query_search.h"
 #include "store/search.h"
-#include "store/search_json.h"
 
 #define ARENA_BYTES ((size_t)1 << 30)
 
@@ -77,38 +77,6 @@ misread(const char *text, const struct search_error *error)
 	return EXIT_UNUSABLE;
 }
 
-/* Returns 0, or -1 when there is too much of it. */
-static int
-format_page(const struct store_options *options, const struct search_page *page,
-    struct arena *arena, struct buffer *out)
-{
-	struct text_style style = terminal_style(stdout);
-
-	if (options->json)
-		return search_page_json(page, arena, out);
-	for (size_t i = 0; i < page->count; i++)
-		if (search_text_hit(&page->hits[i], &style, arena, out) != 0)
-			return -1;
-	return 0;
-}
-
-static int
-print(const struct store_options *options, const struct search_page *page,
-    struct arena *arena)
-{
-	struct buffer out = {0};
-	struct reason reason;
-	int result = format_page(options, page, arena, &out);
-
-	if (result < 0)
-		reason_set(&reason, "too large to be shown");
-	else if (fwrite(out.data, 1, out.size, stdout) != out.size ||
-		 fflush(stdout) != 0)
-		result = reason_set_errno(&reason, "standard output");
-	buffer_free(&out);
-	return result < 0 ? store_options_unusable(&reason) : EXIT_OK;
-}
-
 /* What else is to be said of a page. */
 static int
 conclude(const struct store_options *options, const struct search_page *page)
@@ -140,7 +108,7 @@ search(const struct store_options *options, const char *directory,
 	    store_search(reader, &question, arena, &page, &reason) != 0)
 		status = store_options_unreadable(directory, &reason);
 	else
-		status = print(options, &page, arena);
+		status = search_page_print(&page, options->json, arena);
 	if (status == EXIT_OK)
 		status = conclude(options, &page);
 	store_reader_free(&reader);

@@ -288,14 +288,6 @@ static message_has *const of_message[SEARCH_KEYS] = {
     [SEARCH_UNTIL] = began_before,
 };
 
-/* One of a message's recipients. */
-struct subject {
-	const struct search *search;
-	const struct message_record *record;
-	const struct recipient_record *recipient;
-	size_t number;
-};
-
 static bool
 is_open(enum recipient_state state)
 {
@@ -304,49 +296,61 @@ is_open(enum recipient_state state)
 }
 
 static const struct leg_record *
-leg_of(const struct subject *subject)
+leg_of(const struct message_record *record, size_t number)
 {
-	int leg = subject->recipient->leg;
+	int leg = record->recipients[number].leg;
 
-	return leg >= 0 ? &subject->record->legs[leg] : NULL;
+	return leg >= 0 ? &record->legs[leg] : NULL;
 }
 
 static const struct attempt_record *
-last_attempt(const struct subject *subject)
+last_attempt(const struct message_record *record, size_t number)
 {
-	const struct message_record *record = subject->record;
 	const struct attempt_record *last = NULL;
 
 	for (size_t i = 0; i < record->attempt_count; i++)
-		if (record->attempts[i].recipient == subject->number)
+		if (record->attempts[i].recipient == number)
 			last = &record->attempts[i];
 	return last;
 }
 
-/* From MAIL FROM to the reply, or to what the log told last, or till now.
- * Returns -1 where there is nothing to measure to. */
-static int64_t
-took_ns(const struct subject *subject)
+int64_t
+search_recipient_took_ns(
+    const struct message_record *record, size_t number, int64_t now_wall_ns)
 {
-	const struct message_record *record = subject->record;
-	const struct leg_record *leg = leg_of(subject);
-	const struct attempt_record *attempt = last_attempt(subject);
+	const struct recipient_record *recipient = &record->recipients[number];
+	const struct leg_record *leg = leg_of(record, number);
+	const struct attempt_record *attempt = last_attempt(record, number);
 	struct phase_view view = {
 	    .message = &record->event, .message_boot_id = record->boot_id};
 	struct duration took;
 
-	if (is_open(subject->recipient->state))
-		return subject->search->now_wall_ns - record_begin_ns(record);
-	if (leg != NULL) {
-		view.delivery = &leg->event;
-		view.delivery_boot_id = leg->boot_id;
-		view.recipient =
-		    &leg->event.recipients[subject->recipient->leg_recipient];
-		took = delivery_latency(&view);
-		return took.state == DURATION_KNOWN ? took.ns : -1;
-	}
-	return attempt != NULL ? attempt->wall_ns - record_begin_ns(record)
-			       : -1;
+	if (is_open(recipient->state))
+		return now_wall_ns - record_begin_ns(record);
+	if (leg == NULL)
+		return attempt != NULL
+			   ? attempt->wall_ns - record_begin_ns(record)
+			   : -1;
+	view.delivery = &leg->event;
+	view.delivery_boot_id = leg->boot_id;
+	view.recipient = &leg->event.recipients[recipient->leg_recipient];
+	took = delivery_latency(&view);
+	return took.state == DURATION_KNOWN ? took.ns : -1;
+}
+
+/* One of a message's recipients. */
+struct subject {
+	const struct search *search;
+	const struct message_record *record;
+	const struct recipient_record *recipient; /* NULL: none */
+	size_t number;
+};
+
+static int64_t
+took_ns(const struct subject *subject)
+{
+	return search_recipient_took_ns(
+	    subject->record, subject->number, subject->search->now_wall_ns);
 }
 
 static bool
@@ -360,8 +364,8 @@ has_address(const struct subject *subject, const struct search_term *term,
 static bool
 has_relay(const struct subject *subject, const struct search_term *term)
 {
-	const struct leg_record *leg = leg_of(subject);
 	const struct message_record *record = subject->record;
+	const struct leg_record *leg = leg_of(record, subject->number);
 
 	if (leg != NULL &&
 	    any_word_is(term, leg->event.backend, search_word_is_host))

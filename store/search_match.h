@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct message_record;
 struct search;
@@ -20,6 +21,12 @@ struct search;
  * false. */
 bool search_matches(const struct search *search,
     const struct message_record *record, bool *meant_r);
+
+/* How long a recipient took, from MAIL FROM: to the reply that decided, else to
+ * what the log told last, or while it is in the queue up to `now_wall_ns`.
+ * Returns -1 where there is nothing to measure to. */
+int64_t search_recipient_took_ns(
+    const struct message_record *record, size_t number, int64_t now_wall_ns);
 
 typedef bool search_word_test(const char *word, const char *text);
 

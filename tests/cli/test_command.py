@@ -34,7 +34,7 @@ class Usage(unittest.TestCase):
         for done in said:
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertEqual(done.stdout, said[0].stdout)
-        for name in ("show", "search", "stats", "queue", "lost", "ack", "journal"):
+        for name in ("show", "search", "slow", "stats", "queue", "lost", "ack", "journal"):
             self.assertRegex(said[0].stdout, rf"(?m)^  {name} +\w")
 
     def test_each_subcommand_has_help(self):

@@ -92,4 +92,57 @@ class Search(unittest.TestCase):
             self.assertIn("postlag", self.search(*arguments, wanted=2).stderr)
 
 
+class Slow(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.alone = ExporterAlone()
+        cls.addClassCleanup(cls.alone.__exit__, None)
+        for number in range(MESSAGES):
+            cls.alone.message(f"m{number}", f"Q{number}",
+                              f"u{number}@example.test")
+        # The first ones wait longest.
+        for number in range(MESSAGES):
+            cls.alone.delivery(f"m{number}", f"Q{number}",
+                               f"u{number}@example.test=250")
+        cls.alone.message("open", "Q99", "open@example.test")
+        cls.alone.wait_for("postlag_messages_accepted_total", MESSAGES + 1)
+        cls.alone.wait_for("postlag_recipient_outcomes_total", MESSAGES,
+                           outcome="delivered")
+
+    def slow(self, *arguments, wanted=0):
+        done = subprocess.run(
+            [program_path("postlag"), "slow", "--store", self.alone.store,
+             *arguments], capture_output=True, text=True, check=False,
+            env={**os.environ, "LC_ALL": "C.UTF-8"})
+        self.assertEqual(done.returncode, wanted, done)
+        return done
+
+    def took(self, message):
+        return message["recipients"][0]["latency_seconds"]
+
+    def test_the_slowest_come_first_and_the_limit_keeps_these(self):
+        _, _, body = self.alone.request("/api/v1/messages?limit=500")
+        delivered = [m for m in json.loads(body)["messages"]
+                     if m["recipients"][0]["state"] == "delivered"]
+        wanted = sorted(delivered, key=self.took, reverse=True)
+        for limit in (1, 3, MESSAGES):
+            found = json.loads(self.slow(
+                "--json", "--limit", str(limit)).stdout)["messages"]
+            self.assertLessEqual(len(found), limit)
+            found = [m["queue_id"] for m in found if m["queue_id"] != "Q99"]
+            self.assertEqual(found, [m["queue_id"]
+                                     for m in wanted[:len(found)]])
+
+    def test_what_is_in_the_queue_counts_with_its_age(self):
+        found = json.loads(self.slow("--json").stdout)["messages"]
+        self.assertIn("Q99", [m["queue_id"] for m in found])
+        self.assertEqual(len(found), MESSAGES + 1)
+
+    def test_an_empty_period_is_no_error(self):
+        self.assertEqual(self.slow("--since", "3d", "--before", "2d").stdout,
+                         "")
+        self.slow("a", wanted=2)
+        self.slow("--page", "1", wanted=2)
+
+
 tap.main()
