@@ -19,6 +19,7 @@ import shutil
 import time
 import unittest
 
+from openapi import message_faults
 from smtp_client import SmtpClient
 from stack import GROUP, Stack
 from waiting import wait_until
@@ -133,7 +134,10 @@ class FateCase(unittest.TestCase):
     def record(self, key):
         """The newest message that the API knows by this key, or None."""
         found = self.stack.message(key)
-        return found["messages"][0] if found else None
+        if not found:
+            return None
+        self.assertEqual(message_faults(found["messages"][0]), [])
+        return found["messages"][0]
 
     def fates(self, key):
         """{address: state or (state, reason)} as the API tells them; a list

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""packaging/openapi.json against the running server: every path, argument,
+status and member that there is, and no others."""
+
+import json
+import os
+import re
+import unittest
+import urllib.parse
+
+import tap
+from exporter_alone import ExporterAlone
+from openapi import ROOT, Schema, document
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        return file.read()
+
+
+class OpenApi(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.document = document()
+        cls.schema = Schema(cls.document)
+        cls.alone = ExporterAlone()
+        cls.addClassCleanup(cls.alone.__exit__, None)
+        cls.alone.message("a", "Q1", "u1@example.test", "u2@example.test",
+                          "u3@example.test")
+        cls.alone.delivery("a", "Q1", "u1@example.test=250",
+                           "u2@example.test=550", "u3@example.test=451")
+        cls.alone.message("b", "Q2", "u1@example.test")
+        cls.alone.wait_for("postlag_recipient_outcomes_total", 1,
+                           outcome="bounced")
+        cls.alone.wait_for("postlag_messages_accepted_total", 2)
+
+    def ask(self, path, wanted, key=None, **arguments):
+        """Compares an answer with what the document says of it."""
+        operation = self.document["paths"][path]["get"]
+        for name in arguments:
+            self.assertIn(name, [p["name"] for p in operation["parameters"]])
+        url = path.replace("{key}", urllib.parse.quote(key or "", safe=""))
+        if arguments:
+            url += "?" + urllib.parse.urlencode(arguments)
+        status, headers, body = self.alone.request(url)
+        self.assertEqual(status, wanted, (url, body))
+        content = operation["responses"][str(status)]["content"]
+        self.assertIn(headers["Content-Type"], content)
+        answer = json.loads(body)
+        self.assertEqual(list(self.schema.faults(
+            content[headers["Content-Type"]]["schema"], answer, url)), [])
+        return answer
+
+    def test_every_path_is_documented_and_no_other(self):
+        served = set(re.findall(r'\{"(/api/[^"]*)", (?:true|false),',
+                                read("exporter/serve/routes.c")))
+        self.assertEqual({path.replace("{key}", "")
+                          for path in self.document["paths"]}, served)
+
+    def test_every_argument_is_documented_and_no_other(self):
+        source = read("exporter/serve/routes.c")
+        taken = re.findall(r'take\(request, "(\w+)"', source)
+        documented = [parameter["name"]
+                      for path in self.document["paths"].values()
+                      for parameter in path["get"]["parameters"]
+                      if parameter["in"] == "query"]
+        self.assertEqual(sorted(taken), sorted(documented))
+
+    def test_answers_are_as_documented(self):
+        self.assertEqual(len(self.ask("/api/v1/messages", 200)["messages"]), 2)
+        self.assertEqual(len(self.ask("/api/v1/messages", 200, q="u2@",
+                                      limit="1")["messages"]), 1)
+        page = self.ask("/api/v1/messages", 200, limit="1")
+        self.ask("/api/v1/messages", 200, limit="1", before=page["next"])
+        self.ask("/api/v1/messages", 400, q="form:x")
+        self.ask("/api/v1/messages", 400, limit="x")
+        self.ask("/api/v1/messages", 414, q="x" * 2000)
+        self.ask("/api/v1/messages/{key}", 200, key="Q1")
+        self.ask("/api/v1/messages/{key}", 404, key="Q3")
+        self.ask("/api/v1/messages/{key}", 414, key="x" * 1500)
+        self.ask("/api/v1/latency", 200)
+        self.ask("/api/v1/latency", 200, phase="queue", since="2h",
+                 until="1m", step="5m", cells="1")
+        self.ask("/api/v1/latency", 200, route="inbound")
+        self.ask("/api/v1/latency", 400, route="x")
+        self.ask("/api/v1/latency", 414, since="x" * 2000)
+        self.ask("/api/v1/summary", 200)
+
+    def test_an_unreadable_store_is_as_documented(self):
+        os.rename(self.alone.store, self.alone.store + ".away")
+        try:
+            for path in ("/api/v1/messages", "/api/v1/latency"):
+                self.ask(path, 503)
+            self.ask("/api/v1/messages/{key}", 503, key="Q1")
+        finally:
+            os.rename(self.alone.store + ".away", self.alone.store)
+
+    def test_the_messages_tried_have_every_part(self):
+        """What no answer had was not compared"""
+        for key in ("Q1", "Q2"):
+            self.ask("/api/v1/messages/{key}", 200, key=key)
+        for name in ("Recipient", "Leg", "LegRecipient", "Reply", "Client",
+                     "Phase", "State"):
+            self.assertIn(name, self.schema.used)
+
+
+tap.main()
