@@ -30,6 +30,7 @@ EXPECTED = {
     "usr/share/doc/postlag/README.md": 0o644,
     "usr/share/doc/postlag/LICENSE": 0o644,
     "usr/share/doc/postlag/postlag.conf": 0o644,
+    "usr/share/doc/postlag/openapi.json": 0o644,
     "usr/share/doc/postlag/postfix/main.cf.snippet": 0o644,
     "usr/share/doc/postlag/postfix/master.cf.snippet": 0o644,
     "usr/share/doc/postlag/dovecot/lmtp.conf.snippet": 0o644,
