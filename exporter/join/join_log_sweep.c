@@ -84,17 +84,17 @@ join_log_lost(
 	return sweep_open(join, &all, MESSAGE_LOG_GAP, reason);
 }
 
-/* What is lost between a copy and a truncation is as a rule nothing. */
+/* Also between a copy and a truncation: on a busy log logrotate's copytruncate
+ * loses lines nearly every time. */
 int
 join_log_gap(
     struct join *join, const struct log_input *input, struct reason *reason)
 {
-	enum log_gap gap = input->record->gap;
 	struct day_file *file = store_file(join->store, input->wall_ns, reason);
 
 	if (file == NULL)
 		return -1;
 	if (!day_file_has(file, input->source, input->position))
-		effect_count(file, METRIC_LOG_GAPS, gap - 1, 1);
-	return gap == LOG_GAP_COPIED ? 0 : join_log_lost(join, input, reason);
+		effect_count(file, METRIC_LOG_GAPS, input->record->gap - 1, 1);
+	return join_log_lost(join, input, reason);
 }

@@ -9,7 +9,7 @@
 enum log_gap {
 	LOG_GAP_NONE,
 	/* Copied and then truncated (logrotate's copytruncate): what was
-	 * written in between, as a rule nothing, is lost. */
+	 * written in between and not read at once is lost. */
 	LOG_GAP_COPIED,
 	LOG_GAP_TORN,    /* a last line without its end */
 	LOG_GAP_DAMAGED, /* a file's end was lost, a .gz or a disk is damaged */

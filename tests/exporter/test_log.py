@@ -71,6 +71,35 @@ class Lines(unittest.TestCase):
             alone.wait_for("postlag_recipient_outcomes_total", 300,
                            outcome="delivered")
 
+    def test_who_is_open_while_the_log_is_copied_and_truncated(self):
+        """Lines may be lost: what they would have said is unknown, and who is
+        still in the queue stays what it is"""
+        with LogAlone() as alone:
+            for number in (1, 2, 3):
+                alone.message(f"m{number}", f"0000000{number}", "u1@x.test")
+                alone.log.line("qmgr", f"0000000{number}: from=<s@c.test>, "
+                               "size=500, nrcpt=1 (queue active)")
+            alone.log.line("smtp", "00000002: to=<u1@x.test>, relay=none, "
+                           "delay=1, delays=0/0/0/1, dsn=4.0.0, "
+                           "status=deferred (x)")
+            alone.wait_for("postlag_recipients", 1, state="deferred")
+            alone.log.copy_and_truncate()
+            alone.log.line("qmgr", "00000001: removed")
+            alone.wait_for("postlag_log_gaps_total", 1, reason="copied")
+            alone.wait_for("postlag_recipients", 1, state="unknown")
+            [message] = alone.messages("00000001")
+            self.assertEqual(message["recipients"][0]["reason"], "log_gap")
+            metrics = alone.metrics()
+            for state in ("deferred", "in_flight"):
+                self.assertEqual(
+                    metrics.value("postlag_recipients", state=state), 1)
+            alone.log.line("smtp", "00000002: to=<u1@x.test>, relay=x, "
+                           "delay=1, delays=0/0/0/1, dsn=2.0.0, "
+                           "status=sent (250 Ok)")
+            alone.wait_for("postlag_recipients", 1, state="relayed")
+            self.assertEqual(alone.metrics().total(
+                "postlag_outcome_revisions_total"), 0)
+
     def test_mail_that_is_held_shows_without_another_line(self):
         with LogAlone() as alone:
             alone.message("a", "000000A1", "u1@x.test")

@@ -3,6 +3,7 @@
 
 import datetime
 import os
+import shutil
 import subprocess
 import time
 
@@ -44,6 +45,12 @@ class Log:
                           f"{self.path}.{number + 1}")
         os.rename(self.path, f"{self.path}.1")
         self.file = open(self.path, "a", encoding="utf-8", buffering=1)
+
+
+    def copy_and_truncate(self):
+        """As logrotate's copytruncate; no line comes in between."""
+        shutil.copyfile(self.path, f"{self.path}.1")
+        os.truncate(self.path, 0)
 
 
 class SystemdJournal(Log):
