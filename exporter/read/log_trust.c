@@ -31,6 +31,8 @@ struct voice {
 	int64_t since_ns; /* the first line */
 	int64_t line_ns;  /* the latest one */
 	int64_t expected_ns;
+	bool is_stopped; /* the latest line says so */
+	bool is_booting; /* no line since the boot */
 };
 
 struct log_trust {
@@ -40,6 +42,7 @@ struct log_trust {
 	bool is_unseen;
 	int64_t paused_ns; /* 0: it is not */
 	uint8_t boot_id[CLOCK_BOOT_ID_BYTES];
+	int64_t boot_ns;       /* of those that are booting */
 	struct interval *gaps; /* apart from each other, the oldest first */
 	size_t count;
 	bool changed;
@@ -144,8 +147,26 @@ hear(struct log_trust *trust, const char *instance, int64_t wall_ns)
 
 	if (voice == NULL)
 		voice = add_voice(trust, instance, wall_ns);
+	if (voice->is_booting && wall_ns >= trust->boot_ns) {
+		if (!voice->is_stopped)
+			log_trust_gap(trust, voice->line_ns, trust->boot_ns);
+		voice->is_booting = false;
+		trust->changed = true;
+	}
+	voice->is_stopped = false;
 	if (wall_ns > voice->line_ns)
 		voice->line_ns = wall_ns;
+}
+
+void
+log_trust_stop(struct log_trust *trust, const char *instance)
+{
+	struct voice *voice = find_voice(trust, instance);
+
+	if (voice == NULL)
+		return;
+	voice->is_stopped = true;
+	trust->changed = true;
 }
 
 void
@@ -168,11 +189,22 @@ log_trust_see(struct log_trust *trust, bool is_seen)
 	trust->is_unseen = !is_seen;
 }
 
+/* Who has ended has nothing to log. */
+static bool
+has_any_to_log(const struct log_trust *trust)
+{
+	for (size_t i = 0; i < trust->voice_count; i++)
+		if (!trust->voices[i].is_stopped)
+			return true;
+	return trust->voice_count == 0;
+}
+
 /* A pause that was read before has its gap already. */
 void
 log_trust_pause(struct log_trust *trust, int64_t from_ns)
 {
-	if (from_ns < trust->line_ns || trust->paused_ns != 0)
+	if (from_ns < trust->line_ns || trust->paused_ns != 0 ||
+	    !has_any_to_log(trust))
 		return;
 	trust->paused_ns = from_ns;
 	trust->changed = true;
@@ -193,8 +225,15 @@ log_trust_boot(struct log_trust *trust,
 {
 	if (memcmp(trust->boot_id, boot_id, CLOCK_BOOT_ID_BYTES) == 0)
 		return;
-	if (trust->line_ns != 0)
-		log_trust_gap(trust, trust->line_ns, boot_wall_ns);
+	for (size_t i = 0; i < trust->voice_count; i++) {
+		struct voice *voice = &trust->voices[i];
+
+		/* One that was silent throughout the boot before. */
+		if (voice->is_booting && !voice->is_stopped)
+			log_trust_gap(trust, voice->line_ns, trust->boot_ns);
+		voice->is_booting = true;
+	}
+	trust->boot_ns = boot_wall_ns;
 	memcpy(trust->boot_id, boot_id, CLOCK_BOOT_ID_BYTES);
 	trust->changed = true;
 }
@@ -228,6 +267,7 @@ log_trust_covers(const struct log_trust *trust, const char *instance,
 	const struct voice *voice = find_voice(trust, instance);
 
 	if (voice == NULL || !is_readable(trust) ||
+	    (voice->is_booting && from_ns <= trust->boot_ns) ||
 	    !is_speaking(voice, now_ns) ||
 	    from_ns + PRECISION_NS < voice->since_ns)
 		return false;
@@ -262,6 +302,16 @@ log_trust_write(struct log_trust *trust, struct buffer *out)
 		buffer_append_format(out, "voice %" PRId64 " %" PRId64 " %s\n",
 		    trust->voices[i].since_ns, trust->voices[i].line_ns,
 		    trust->voices[i].instance);
+	for (size_t i = 0; i < trust->voice_count; i++) {
+		const struct voice *voice = &trust->voices[i];
+
+		if (voice->is_stopped)
+			buffer_append_format(
+			    out, "stopped %s\n", voice->instance);
+		if (voice->is_booting)
+			buffer_append_format(out, "booting %" PRId64 " %s\n",
+			    trust->boot_ns, voice->instance);
+	}
 	buffer_append_format(out, "line %" PRId64 "\n", trust->line_ns);
 	if (trust->paused_ns != 0)
 		buffer_append_format(
@@ -303,11 +353,36 @@ read_voice(struct log_trust *trust, const char *line)
 		add_voice(trust, line + name, since_ns)->line_ns = line_ns;
 }
 
+/* "stopped NAME", "booting TIME NAME". Returns whether it is one of them. */
+static bool
+read_state(struct log_trust *trust, const char *line)
+{
+	struct voice *voice;
+	int64_t boot_ns;
+	int name = 0;
+
+	if (strncmp(line, "stopped ", 8) == 0) {
+		log_trust_stop(trust, line + 8);
+		return true;
+	}
+	if (sscanf(line, "booting %" SCNd64 " %n", &boot_ns, &name) != 1 ||
+	    name == 0)
+		return false;
+	voice = find_voice(trust, line + name);
+	if (voice != NULL) {
+		voice->is_booting = true;
+		trust->boot_ns = boot_ns;
+	}
+	return true;
+}
+
 static void
 read_line(struct log_trust *trust, const char *line)
 {
 	struct interval gap;
 
+	if (read_state(trust, line))
+		return;
 	if (strncmp(line, "boot ", 5) == 0)
 		read_boot(trust, line);
 	else if (strncmp(line, "voice ", 6) == 0)

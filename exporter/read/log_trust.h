@@ -40,9 +40,14 @@ void log_trust_pause(struct log_trust *trust, int64_t from_ns);
 void log_trust_expect(
     struct log_trust *trust, const char *instance, int64_t wall_ns);
 
+/* With the line that was told last, Postfix itself said that it ends. */
+void log_trust_stop(struct log_trust *trust, const char *instance);
+
 /* The system runs since `boot_wall_ns` under this boot id. When it is not the
- * one that was kept, the end of the log before may not have reached the disk.
- */
+ * one that was kept, the end of the log before may not have reached the disk,
+ * or the logger may have ended before Postfix. That is a gap for who does not
+ * turn out, by its lines up to the first one after that, to have ended itself
+ * before. */
 void log_trust_boot(struct log_trust *trust,
     const uint8_t boot_id[CLOCK_BOOT_ID_BYTES], int64_t boot_wall_ns);
 

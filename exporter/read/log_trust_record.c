@@ -60,6 +60,8 @@ log_trust_record(struct log_trust *trust, const char *instance,
 	log_trust_line(trust,
 	    is_by_postfix(record->record.program) ? instance : NULL,
 	    record->wall_ns);
+	if (record->record.kind == MAILLOG_STOPPED && instance != NULL)
+		log_trust_stop(trust, instance);
 	/* Queue files that got new names, of which nobody tells. */
 	if (record->record.kind == MAILLOG_SUMMARY &&
 	    record->record.action == MAILLOG_RENAME)

@@ -133,6 +133,81 @@ another_boot_takes_what_was_not_on_disk(void **state)
 	log_trust_boot(trust, second, AT(50));
 	assert_false(log_trust_covers(trust, MX, AT(10), AT(60)));
 	assert_true(log_trust_covers(trust, MX, AT(55), AT(60)));
+	log_trust_line(trust, MX, AT(60));
+	assert_false(log_trust_covers(trust, MX, AT(10), AT(70)));
+	assert_true(log_trust_covers(trust, MX, AT(55), AT(70)));
+	log_trust_free(&trust);
+}
+
+/* Written down and read again in between. */
+static struct log_trust *
+restarted(struct log_trust *trust)
+{
+	struct log_trust *again = log_trust_new();
+	struct buffer note = {.data = NULL};
+
+	log_trust_write(trust, &note);
+	log_trust_read(again, note.data, note.size);
+	buffer_free(&note);
+	log_trust_free(&trust);
+	return again;
+}
+
+static void
+a_boot_is_no_gap_for_who_had_ended_before(void **state)
+{
+	static const uint8_t first[CLOCK_BOOT_ID_BYTES] = {1};
+	static const uint8_t second[CLOCK_BOOT_ID_BYTES] = {2};
+	struct log_trust *trust = log_trust_new();
+
+	log_trust_boot(trust, first, AT(0));
+	log_trust_line(trust, MX, AT(10));
+	log_trust_line(trust, "out", AT(10));
+	/* Of its end we read only after the boot. */
+	log_trust_boot(trust, second, AT(50));
+	trust = restarted(trust);
+	assert_false(log_trust_covers(trust, MX, AT(10), AT(60)));
+	log_trust_line(trust, MX, AT(20));
+	log_trust_stop(trust, MX);
+	log_trust_line(trust, "out", AT(20));
+	trust = restarted(trust);
+	assert_false(log_trust_covers(trust, MX, AT(10), AT(60)));
+	log_trust_line(trust, MX, AT(55));
+	assert_true(log_trust_covers(trust, MX, AT(10), AT(60)));
+	/* The other one was running when the lights went out. */
+	assert_false(log_trust_covers(trust, "out", AT(10), AT(60)));
+	log_trust_line(trust, "out", AT(56));
+	assert_false(log_trust_covers(trust, "out", AT(10), AT(60)));
+	assert_true(log_trust_covers(trust, "out", AT(54), AT(60)));
+	log_trust_free(&trust);
+}
+
+static void
+a_logger_that_ends_after_everybody_misses_nothing(void **state)
+{
+	struct log_trust *trust = *state;
+
+	log_trust_stop(trust, MX);
+	log_trust_pause(trust, AT(101));
+	log_trust_line(trust, MX, AT(200));
+	assert_true(log_trust_covers(trust, MX, AT(100), AT(210)));
+	log_trust_pause(trust, AT(201));
+	log_trust_line(trust, MX, AT(300));
+	assert_false(log_trust_covers(trust, MX, AT(100), AT(310)));
+}
+
+static void
+who_was_started_again_has_not_ended(void **state)
+{
+	static const uint8_t second[CLOCK_BOOT_ID_BYTES] = {2};
+	struct log_trust *trust = log_trust_new();
+
+	log_trust_line(trust, MX, AT(10));
+	log_trust_stop(trust, MX);
+	log_trust_line(trust, MX, AT(20));
+	log_trust_boot(trust, second, AT(50));
+	log_trust_line(trust, MX, AT(60));
+	assert_false(log_trust_covers(trust, MX, AT(20), AT(70)));
 	log_trust_free(&trust);
 }
 
@@ -248,6 +323,9 @@ main(void)
 	    TEST(each_instance_speaks_for_itself),
 	    TEST(a_log_that_cannot_be_read_is_not_trusted),
 	    TEST(another_boot_takes_what_was_not_on_disk),
+	    TEST(a_boot_is_no_gap_for_who_had_ended_before),
+	    TEST(a_logger_that_ends_after_everybody_misses_nothing),
+	    TEST(who_was_started_again_has_not_ended),
 	    TEST(gaps_that_touch_become_one),
 	    TEST(their_number_is_bounded),
 	    TEST(what_is_kept_is_what_was),
