@@ -7,18 +7,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "cli/duration_text.h"
+#include "cli/recipient_text.h"
 #include "cli/text_page.h"
+#include "store/query_open.h"
+#include "store/timeline.h"
 
 #define NS_PER_MINUTE (60 * CLOCK_NS_PER_SECOND)
 
 enum {
-	DOMAINS_SHOWN = 5,
+	DOMAINS_SHOWN = DRAIN_RECORDS - 1,
+	REASON_BEGIN = 2,
 	LEFT_LEAST = 10, /* that a rate is told from */
 	DOMAIN_COLUMNS = 26,
 	WAITING_END = 35,
@@ -105,6 +110,41 @@ row(struct text_page *page, const char *name, const struct drain_domain *domain,
 	free(number);
 }
 
+static bool
+is_to(const struct recipient_record *recipient, const char *domain)
+{
+	const char *at = strrchr(recipient->address, '@');
+
+	return open_kind_has(OPEN_QUEUED, recipient) &&
+	       (domain == NULL ? at == NULL
+			       : at != NULL && strcasecmp(at + 1, domain) == 0);
+}
+
+/* The last that is known of the one that waits longest. */
+static void
+reason_lines(struct text_page *page, const struct drain_domain *domain,
+    struct arena *arena)
+{
+	const struct timeline *timeline =
+	    domain->oldest != NULL ? timeline_build(domain->oldest, arena)
+				   : NULL;
+	size_t i = 0;
+	char *why;
+
+	while (timeline != NULL && i < timeline->recipient_count &&
+	       !is_to(timeline->recipients[i].record, domain->name))
+		i++;
+	if (timeline == NULL || i == timeline->recipient_count)
+		return;
+	why = recipient_text_why(timeline, &timeline->recipients[i]);
+	if (why[0] != '\0') {
+		page_pad(page, REASON_BEGIN);
+		page_wrapped(page, why);
+		page_end_line(page);
+	}
+	free(why);
+}
+
 static const char *
 name_of(const struct drain_domain *domain)
 {
@@ -134,7 +174,8 @@ others_row(struct text_page *page, const struct drain *drain, size_t first)
 }
 
 void
-drain_text(struct text_page *page, const struct drain *drain)
+drain_text(
+    struct text_page *page, const struct drain *drain, struct arena *arena)
 {
 	const struct drain_answer *answer = &drain->answer;
 	size_t shown = answer->count;
@@ -152,9 +193,12 @@ drain_text(struct text_page *page, const struct drain *drain)
 	page_text(page, "empty in");
 	page_colour(page, PAGE_PLAIN);
 	page_end_line(page);
-	for (size_t i = 0; i < shown; i++)
+	for (size_t i = 0; i < shown; i++) {
 		row(page, name_of(&answer->domains[i]), &answer->domains[i],
 		    drain->now_wall_ns);
+		if (drain->with_reasons)
+			reason_lines(page, &answer->domains[i], arena);
+	}
 	if (shown < answer->count)
 		others_row(page, drain, shown);
 }

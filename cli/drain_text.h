@@ -11,14 +11,18 @@
 
 #include "store/query_drain.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
+struct arena;
 struct buffer;
 struct text_page;
 
 struct drain {
 	struct drain_answer answer;
 	int64_t now_wall_ns; /* as was asked */
+	bool with_reasons;   /* say what is known of the message that waits
+				longest */
 };
 
 enum drain_state {
@@ -39,9 +43,13 @@ struct drain_estimate {
 struct drain_estimate drain_estimate(
     const struct drain_domain *domain, int64_t now_wall_ns);
 
+/* Of how many domains the oldest message is asked for. */
+#define DRAIN_RECORDS 6
+
 /* Appends a table of the domains that most recipients wait for; nothing when
- * nobody waits. */
-void drain_text(struct text_page *page, const struct drain *drain);
+ * nobody waits. `arena` is used meanwhile. */
+void drain_text(
+    struct text_page *page, const struct drain *drain, struct arena *arena);
 
 /* The same as a JSON array, of all domains. */
 void drain_json(const struct drain *drain, struct buffer *out);

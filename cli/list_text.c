@@ -240,7 +240,7 @@ list_text(const struct list *list, const struct text_style *style,
 
 	totals_line(&page, list);
 	if (list->drain != NULL)
-		drain_text(&page, list->drain);
+		drain_text(&page, list->drain, arena);
 	selection_line(&page, list);
 	for (size_t i = 0; i < list->answer->count; i++) {
 		struct timeline *timeline =

@@ -30,7 +30,7 @@
 /* Heartbeats make a running exporter write more often than this. */
 #define WRITTEN_LATELY_NS (60 * CLOCK_NS_PER_SECOND)
 
-enum { LIMIT_DEFAULT = 100 };
+enum { LIMIT_DEFAULT = 100, FEW_MESSAGES = 10 };
 
 /* clang-format off */
 #define OPTIONS(which)                                                         \
@@ -132,6 +132,7 @@ ask_drain(struct store_reader *reader, const char *directory,
 	struct drain_question drain = {
 	    .now_wall_ns = clock_stamp().wall_ns,
 	    .since_wall_ns = question->since_wall_ns,
+	    .records = DRAIN_RECORDS,
 	};
 	struct store_reach reach;
 
@@ -150,7 +151,7 @@ list_messages(const struct store_options *options, const char *directory,
 	struct arena *arena = arena_new(ARENA_BYTES);
 	struct store_reader *reader;
 	struct open_answer answer;
-	struct drain drain;
+	struct drain drain = {.with_reasons = false};
 	struct list list = {question->kind, &answer, clock_stamp().wall_ns,
 	    question->kind != OPEN_QUEUED, NULL};
 	struct reason reason;
@@ -165,8 +166,11 @@ list_messages(const struct store_options *options, const char *directory,
 	    (list.drain != NULL && ask_drain(reader, directory, question, arena,
 				       &drain, &reason) < 0))
 		status = store_options_unreadable(directory, &reason);
-	else
+	else {
+		/* Of few messages each tells its own. */
+		drain.with_reasons = answer.messages > FEW_MESSAGES;
 		status = print(options, &list, arena);
+	}
 	if (status == EXIT_OK)
 		status = judge(question, &answer,
 		    warn_if_behind(directory, list.now_wall_ns));

@@ -20,6 +20,7 @@
 #include "store/layout.h"
 #include "store/reader_file.h"
 #include "store/reader_private.h"
+#include "store/record_read.h"
 
 #define NS_PER_MINUTE (60 * CLOCK_NS_PER_SECOND)
 
@@ -27,6 +28,8 @@
 struct entry {
 	char *key;
 	struct drain_domain domain;
+	/* Where the message is that waits longest. */
+	int64_t day, row;
 	UT_hash_handle hh;
 };
 
@@ -61,21 +64,23 @@ entry_of(struct drain *drain, struct statement *rows)
 }
 
 static void
-add_waiting(struct drain *drain, struct day_tables *tables)
+add_waiting(struct drain *drain, struct day_tables *tables, int64_t day)
 {
 	struct statement *rows =
 	    database_statement(tables->database, SQL_WAITING_READ);
 	struct entry *entry;
-	int64_t begun_ns;
+	int64_t row, begun_ns;
 
 	while (statement_step(rows) == 1 &&
 	       (entry = entry_of(drain, rows)) != NULL) {
-		begun_ns = day_row_stamp(
-		    tables, column_integer(rows, 2), INTERN_NO_BOOT)
-			       .wall_ns;
+		row = column_integer(rows, 2);
+		begun_ns = day_row_stamp(tables, row, INTERN_NO_BOOT).wall_ns;
 		if (entry->domain.waiting == 0 ||
-		    begun_ns < entry->domain.oldest_wall_ns)
+		    begun_ns < entry->domain.oldest_wall_ns) {
 			entry->domain.oldest_wall_ns = begun_ns;
+			entry->day = day;
+			entry->row = row;
+		}
 		entry->domain.waiting += (uint64_t)column_integer(rows, 1);
 	}
 	statement_end(rows);
@@ -106,15 +111,15 @@ add_day(struct drain *drain, struct store_reader *reader, int64_t day)
 
 	if (reader_file(reader->pool, day, &tables, NULL) != 1)
 		return;
-	add_waiting(drain, tables);
+	add_waiting(drain, tables, day);
 	add_departures(drain, tables);
 	reader_file_done(tables);
 }
 
 static int
-most_first(const void *left, const void *right)
+most_first(const struct entry *left, const struct entry *right)
 {
-	const struct drain_domain *a = left, *b = right;
+	const struct drain_domain *a = &left->domain, *b = &right->domain;
 
 	if (a->waiting != b->waiting)
 		return a->waiting < b->waiting ? 1 : -1;
@@ -122,23 +127,43 @@ most_first(const void *left, const void *right)
 	       (a->oldest_wall_ns < b->oldest_wall_ns);
 }
 
-static void
-list_waiting(struct drain *drain, struct drain_answer *answer)
+/* NULL when it cannot be read. */
+static const struct message_record *
+read_oldest(
+    struct drain *drain, struct store_reader *reader, const struct entry *entry)
 {
-	const struct entry *entry;
+	struct message_record *record =
+	    arena_alloc(drain->arena, sizeof(*record));
+	struct day_tables *tables;
+	int found;
+
+	if (record == NULL ||
+	    reader_file(reader->pool, entry->day, &tables, NULL) != 1)
+		return NULL;
+	found = record_read(tables, entry->row, drain->arena, record);
+	reader_file_done(tables);
+	return found == 1 ? record : NULL;
+}
+
+static void
+list_waiting(struct drain *drain, struct store_reader *reader,
+    struct drain_answer *answer)
+{
+	struct entry *entry;
 	struct drain_domain *place;
 
+	HASH_SORT(drain->entries, most_first);
 	for (entry = drain->entries; entry != NULL; entry = entry->hh.next) {
 		if (entry->domain.waiting == 0)
-			continue;
+			break;
+		if (answer->count < drain->question->records)
+			entry->domain.oldest =
+			    read_oldest(drain, reader, entry);
 		place = arena_append(drain->arena, &answer->domains,
 		    &answer->count, sizeof(*place));
 		if (place != NULL)
 			*place = entry->domain;
 	}
-	if (answer->count > 0)
-		qsort(answer->domains, answer->count, sizeof(*answer->domains),
-		    most_first);
 }
 
 int
@@ -157,7 +182,7 @@ store_drain(struct store_reader *reader, const struct drain_question *question,
 		    days[i] >= clock_day(question->since_wall_ns))
 			add_day(&drain, reader, days[i]);
 	free(days);
-	list_waiting(&drain, answer_r);
+	list_waiting(&drain, reader, answer_r);
 	HASH_CLEAR(hh, drain.entries);
 	return arena_failed(arena) ? reason_set(reason, "too much was found")
 				   : 0;

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 struct arena;
+struct message_record;
 struct reason;
 struct store_reader;
 
@@ -28,12 +29,15 @@ struct drain_domain {
 	int64_t oldest_wall_ns;
 	/* How many left in the last minutes. */
 	uint64_t left_short, left_long;
+	/* The message that waits longest; NULL: not asked for. */
+	const struct message_record *oldest;
 };
 
 struct drain_question {
 	/* Until when the store tells; the last minutes end there. */
 	int64_t now_wall_ns;
 	int64_t since_wall_ns; /* as open_question's */
+	size_t records;        /* of how many domains `oldest` is read */
 };
 
 struct drain_answer {

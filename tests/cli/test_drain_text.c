@@ -18,14 +18,18 @@ a_time_needs_enough_that_left(void **state)
 		struct drain_domain domain; /* oldest: minutes ago */
 		struct drain_estimate estimate;
 	} rows[] = {
-	    {{"a", 120, 300, 10, 10}, {DRAIN_MOVING, 10, 10, 120 * MINUTE}},
-	    {{"a", 5, 300, 1000, 1000}, {DRAIN_MOVING, 1000, 10, 3 * SECOND}},
-	    {{"a", 100, 300, 9, 14}, {DRAIN_MOVING, 14, 70, 500 * MINUTE}},
-	    {{"a", 100, 300, 9, 9}, {DRAIN_TOO_FEW, 9, 70, 0}},
-	    {{"a", 100, 300, 0, 1}, {DRAIN_TOO_FEW, 1, 70, 0}},
-	    {{"a", 100, 69, 0, 0}, {DRAIN_TOO_EARLY, 0, 70, 0}},
-	    {{"a", 1, 70, 0, 0}, {DRAIN_STANDING, 0, 70, 0}},
-	    {{"a", UINT64_MAX, 70, 10, 10}, {DRAIN_MOVING, 10, 10, INT64_MAX}},
+	    {{"a", 120, 300, 10, 10, NULL},
+		{DRAIN_MOVING, 10, 10, 120 * MINUTE}},
+	    {{"a", 5, 300, 1000, 1000, NULL},
+		{DRAIN_MOVING, 1000, 10, 3 * SECOND}},
+	    {{"a", 100, 300, 9, 14, NULL},
+		{DRAIN_MOVING, 14, 70, 500 * MINUTE}},
+	    {{"a", 100, 300, 9, 9, NULL}, {DRAIN_TOO_FEW, 9, 70, 0}},
+	    {{"a", 100, 300, 0, 1, NULL}, {DRAIN_TOO_FEW, 1, 70, 0}},
+	    {{"a", 100, 69, 0, 0, NULL}, {DRAIN_TOO_EARLY, 0, 70, 0}},
+	    {{"a", 1, 70, 0, 0, NULL}, {DRAIN_STANDING, 0, 70, 0}},
+	    {{"a", UINT64_MAX, 70, 10, 10, NULL},
+		{DRAIN_MOVING, 10, 10, INT64_MAX}},
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -44,45 +48,67 @@ a_time_needs_enough_that_left(void **state)
 }
 
 static struct drain_domain domains[] = {
-    {"gmail.example", 4812, NOW_NS - 720 * MINUTE, 120, 700},
+    {"gmail.example", 4812, NOW_NS - 720 * MINUTE, 120, 700, NULL},
     {"a-long-name-of-a-host.with.many.labels.example", 1200,
-	NOW_NS - 2000 * MINUTE, 0, 0},
-    {"new.example", 40, NOW_NS - 30 * SECOND, 0, 0},
-    {"x\x1b[31m\\\".example", 30, NOW_NS - 90 * MINUTE, 0, 4},
-    {NULL, 4, NOW_NS - 3 * MINUTE, 0, 0},
-    {"six.example", 2, NOW_NS - 9 * MINUTE, 6, 9},
-    {"seven.example", 1, NOW_NS - 8 * MINUTE, 6, 9},
+	NOW_NS - 2000 * MINUTE, 0, 0, NULL},
+    {"new.example", 40, NOW_NS - 30 * SECOND, 0, 0, NULL},
+    {"x\x1b[31m\\\".example", 30, NOW_NS - 90 * MINUTE, 0, 4, NULL},
+    {NULL, 4, NOW_NS - 3 * MINUTE, 0, 0, NULL},
+    {"six.example", 2, NOW_NS - 9 * MINUTE, 6, 9, NULL},
+    {"seven.example", 1, NOW_NS - 8 * MINUTE, 6, 9, NULL},
 };
 
 static void
 the_table_shows_the_longest_queues(void **state)
 {
-	const struct drain drain = {{domains, COUNT(domains)}, NOW_NS};
+	const struct drain drain = {{domains, COUNT(domains)}, NOW_NS, false};
 	struct buffer out = {0};
 	struct text_page page = {wide, &out, 0};
 
-	drain_text(&page, &drain);
+	drain_text(&page, &drain, NULL);
 	expect_text("drain_text/many", &out);
 }
 
 static void
 six_are_shown_whole_and_none_not_at_all(void **state)
 {
-	struct drain drain = {{domains, 6}, NOW_NS};
+	struct drain drain = {{domains, 6}, NOW_NS, false};
 	struct buffer out = {0};
 	struct text_page page = {wide, &out, 0};
 
-	drain_text(&page, &drain);
+	drain_text(&page, &drain, NULL);
 	expect_text("drain_text/six", &out);
 	drain.answer.count = 0;
-	drain_text(&page, &drain);
+	drain_text(&page, &drain, NULL);
 	assert_int_equal(out.size, 0);
+}
+
+/* What a postmaster wants to know first. */
+static void
+of_a_long_queue_the_reason_stands_below_each_domain(void **state)
+{
+	struct made made = make();
+	struct drain_domain domain = {
+	    "Remote.example", 4000, NOW_NS - 720 * MINUTE, 0, 0, NULL};
+	const struct drain drain = {{&domain, 1}, NOW_NS, true};
+	struct buffer out = {0};
+	struct text_page page = {wide, &out, 0};
+
+	add_recipient(&made, "u1@other.example", RECIPIENT_IN_FLIGHT);
+	add_recipient(&made, "u2@remote.example", RECIPIENT_DELIVERED);
+	add_recipient(&made, "u3@remote.example", RECIPIENT_DEFERRED);
+	add_attempt(&made, 1 * SECOND, busy);
+	add_attempt(&made, 310 * SECOND, busy);
+	domain.oldest = &made.record;
+	drain_text(&page, &drain, made.arena);
+	expect_text("drain_text/reason", &out);
+	arena_free(&made.arena);
 }
 
 static void
 json_has_all_and_null_for_what_cannot_be_told(void **state)
 {
-	const struct drain drain = {{domains, COUNT(domains)}, NOW_NS};
+	const struct drain drain = {{domains, COUNT(domains)}, NOW_NS, false};
 	struct buffer out = {0};
 	json_t *array, *first, *second;
 
@@ -115,6 +141,8 @@ main(void)
 	    cmocka_unit_test(a_time_needs_enough_that_left),
 	    cmocka_unit_test(the_table_shows_the_longest_queues),
 	    cmocka_unit_test(six_are_shown_whole_and_none_not_at_all),
+	    cmocka_unit_test(
+		of_a_long_queue_the_reason_stands_below_each_domain),
 	    cmocka_unit_test(json_has_all_and_null_for_what_cannot_be_told),
 	};
 

@@ -55,8 +55,10 @@ the_queue_shows_what_is_open_and_why(void **state)
 {
 	struct made made = make_deferred();
 	struct open_answer answer = {.messages = 1};
-	struct drain_domain domain = {"example.org", 2, MAIL_WALL_NS, 0, 14};
-	const struct drain drain = {{&domain, 1}, MAIL_WALL_NS + 2 * HOUR};
+	struct drain_domain domain = {
+	    "example.org", 2, MAIL_WALL_NS, 0, 14, NULL};
+	const struct drain drain = {
+	    {&domain, 1}, MAIL_WALL_NS + 2 * HOUR, false};
 	struct list list = list_of(&made, OPEN_QUEUED, &answer);
 
 	list.drain = &drain;

@@ -54,7 +54,7 @@ depart(struct fixture *fixture, const struct message_key *key, int minutes_ago)
 static struct drain_answer
 ask(struct fixture *fixture, int64_t since_wall_ns)
 {
-	const struct drain_question question = {NOW_NS, since_wall_ns};
+	const struct drain_question question = {NOW_NS, since_wall_ns, 1};
 	struct drain_answer answer;
 
 	if (fixture->reader == NULL)
@@ -90,6 +90,9 @@ who_waits_is_counted_by_domain_over_all_days(void **state)
 	    fixture_message_ns(243) - DAY_NS - answer.domains[0].oldest_wall_ns,
 	    0, 1000);
 	assert_int_equal(answer.domains[1].waiting, 1);
+	assert_string_equal(answer.domains[0].oldest->recipients[0].address,
+	    "USER1701@EXAMPLE3.ORG");
+	assert_null(answer.domains[1].oldest);
 	answer = ask(fixture, MIDNIGHT_NS);
 	assert_int_equal(answer.domains[0].waiting, 2);
 }
