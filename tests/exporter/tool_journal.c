@@ -7,6 +7,7 @@
  *     message LABEL QUEUE_ID RCPT...         -> its id
  *     delivery LABEL|-|? QUEUE_ID|- RCPT=CODE... -> "ok"; ?: a stamp of nobody
  *     load COUNT RECIPIENTS DAYS             -> what was written so far
+ *     defer COUNT                            -> "ok"
  *
  * "load" writes messages of the last DAYS days and their deliveries, with every
  * kind of complication in turn, and counts what must come of them.
@@ -279,6 +280,32 @@ command_load(char **rest)
 	    wanted.deliveries);
 }
 
+/* Messages with a recipient each, all of which the LMTP server defers. */
+static void
+command_defer(char **rest)
+{
+	unsigned long count = strtoul(strtok_r(NULL, " ", rest), NULL, 10);
+
+	for (unsigned long i = 0; i < count; i++) {
+		char queue_id[32], address[64];
+		struct event event;
+		struct uuid id;
+
+		snprintf(queue_id, sizeof(queue_id), "%08lXA1B2C3", i);
+		snprintf(address, sizeof(address), "user%07lu@mail.example.org",
+		    i);
+		event = message_begin(0, queue_id);
+		add_recipient(&event.message, address);
+		append(milter, &event);
+		id = event.message.id;
+		event = delivery_begin(&id, queue_id);
+		add_result(&event.delivery, address, 451);
+		append(lmtp, &event);
+		arena_reset(arena);
+	}
+	puts("ok");
+}
+
 static struct journal_writer *
 open_writer(const char *directory, const char *source, int64_t segment_bytes)
 {
@@ -320,6 +347,8 @@ main(int argc, char **argv)
 			command_message(&rest);
 		else if (strcmp(verb, "delivery") == 0)
 			command_delivery(&rest);
+		else if (strcmp(verb, "defer") == 0)
+			command_defer(&rest);
 		else
 			command_load(&rest);
 		arena_reset(arena);
