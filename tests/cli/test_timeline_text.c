@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What `postlag show` prints, against tests/cli/timeline_text/NAME.ref. With
- * POSTLAG_WRITE_REF in the environment the files are written instead; read the
- * difference before committing it.
+ * What `postlag show` prints (case 51), against
+ * tests/cli/timeline_text/NAME.ref. With POSTLAG_WRITE_REF in the environment
+ * the files are written instead; read the difference before committing it.
  */
 #include "tests/cli/text_fixture.h"
 

@@ -195,6 +195,35 @@ class Hook(Absence):
                              before + 900 + twice)
 
 
+class Silence(Absence):
+    @classmethod
+    def setUpClass(cls):
+        cls.start()
+
+    def test_a_producer_that_stands_still_shows(self):
+        """Case 9: its last event gets old while the other's does not; at the
+        time of the scrape it is as old as it looks"""
+        for silent, source, other in (
+                (self.stack.hook, "lmtp", "milter"),
+                (self.stack.milter, "milter", "lmtp")):
+            wait_until(lambda: self.age(source) < 5, "heartbeats")
+            silent.pause()
+            last = self.last_event(source)
+            wait_until(lambda: self.age(source) > 3, f"{source} to get old")
+            # One that was under way may have been read since.
+            self.assertLess(self.last_event(source) - last, 2)
+            wait_until(lambda: self.age(other) < 2, f"{other} not to")
+            silent.resume()
+            wait_until(lambda: self.age(source) < 2, f"{source} to be back")
+
+    def last_event(self, source):
+        return self.value("source_last_event_timestamp_seconds",
+                          source=source)
+
+    def age(self, source):
+        return time.time() - self.last_event(source)
+
+
 class Exporter(Absence):
     @classmethod
     def setUpClass(cls):

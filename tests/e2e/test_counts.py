@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Thousands of messages through real Postfix, milter, hook and Dovecot, counted
 independently: files in mailboxes against /metrics, and Dovecot's clock against
-our stamps."""
+our stamps. No log is read, and everything about LMTP is right (case 31)."""
 
 import collections
+import math
 import os
 import unittest
 
 import tap
 from journal import Journal
+from metrics import Metrics
 from stack import Stack
 
 LONG = bool(os.environ.get("POSTLAG_LONG"))
@@ -57,6 +59,7 @@ class Counts(unittest.TestCase):
         cls.stack = Stack(settings={"milter": journal, "lmtp": journal})
         cls.stack.start()
         cls.addClassCleanup(cls.stack.stop)
+        cls.text_before = cls.stack.get("/metrics")[1]
         messages = plan()
         cls.recipients = sum(count * n for count, n in messages.items())
         send(cls.stack, messages)
@@ -91,6 +94,22 @@ class Counts(unittest.TestCase):
                      "deliveries_waiting"):
             self.assertEqual(self.value(name), 0, name)
         self.assertEqual(self.value("recipients", state="in_flight"), 0)
+
+    def test_without_a_log_nothing_is_lost_and_metrics_say_so(self):
+        """Case 31, must show 7"""
+        self.assertEqual(self.value("loss_detection", state="off"), 1)
+        for state in ("lost", "ghost", "unknown"):
+            self.assertEqual(self.value("recipients", state=state), 0)
+        for name in ("log_lines_total", "log_gaps_total"):
+            self.assertEqual(self.metrics.total("postlag_" + name), 0)
+
+    def test_nothing_is_not_a_number(self):
+        """Case 17: neither before the first message nor later"""
+        for text in (self.text_before, self.stack.get("/metrics")[1]):
+            samples = Metrics(text).samples
+            self.assertGreater(len(samples), 500)
+            self.assertEqual([key for key, value in samples.items()
+                              if not math.isfinite(value)], [])
 
     def test_every_histogram_counts_what_it_should(self):
         # All clients are on loopback.

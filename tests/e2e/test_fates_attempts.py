@@ -4,11 +4,16 @@ expiry, retries, duplicates (facts 8.1)."""
 
 import collections
 import threading
+import time
 
 import tap
 from fate_stack import FateCase, FateStack
 from lmtp_server import Script, Server
 from waiting import wait_until
+
+
+# Seconds until the LMTP server's reply is read, on a busy machine.
+ROOM = 0.5
 
 
 class ByAddress(Script):
@@ -18,6 +23,7 @@ class ByAddress(Script):
         self.saved = collections.Counter()
         self.refused = collections.Counter()
         self.may_answer = threading.Event()
+        self.saved_at = {}
 
     def rcpt(self, session, address):
         if address.startswith("unknown"):
@@ -35,6 +41,7 @@ class ByAddress(Script):
                 or times.isdigit() and self.refused[address] <= int(times):
             return b"451 4.3.0 Busy\r\n"
         self.saved[address] += 1
+        self.saved_at[address] = time.time()
         reply = super().final(session, address)
         if address.startswith("odd"):
             reply = b'250 2.0.0 ok delay=99, dsn=5.0.0, status=bounced "x\\\r\n'
@@ -121,14 +128,21 @@ class Attempts(FateCase):
 
     def test_deferred_twice_then_delivered(self):
         """Cases 1 and 33, must show 8: one latency, three attempts"""
-        before = self.stack.metrics()
+        before, began = self.stack.metrics(), time.time()
         queue_id = self.send(["busy2@example.test"])
+        accepted = time.time()
         record = self.flush_until(queue_id,
                                   {"busy2@example.test": "delivered"})
         after = self.stack.metrics()
-        self.assertEqual(after.total("postlag_delivery_latency_seconds_count")
-                         - before.total(
-                             "postlag_delivery_latency_seconds_count"), 1)
+        count, seconds = (
+            after.total(f"postlag_delivery_latency_seconds_{what}")
+            - before.total(f"postlag_delivery_latency_seconds_{what}")
+            for what in ("count", "sum"))
+        self.assertEqual(count, 1)
+        # MAIL FROM came between began and accepted.
+        saved = self.server.script.saved_at["busy2@example.test"]
+        self.assertGreaterEqual(seconds, saved - accepted)
+        self.assertLessEqual(seconds, saved - began + ROOM)
         recipient = record["recipients"][0]
         self.assertEqual(recipient["attempts"], 3)
         self.assertEqual(
@@ -148,6 +162,33 @@ class Attempts(FateCase):
         self.stack.postfix.command("postsuper", "-d", queue_id)
         self.assert_fates(queue_id, {**wanted,
                                      "never@example.test": "deleted"})
+
+    def test_each_outcome_is_counted(self):
+        """Case 3: 3 sent, 2 bounced, 1 deferred are the 6 accepted"""
+        wanted = {"a@example.test": "delivered", "b@example.test": "delivered",
+                  "c@example.test": "delivered", "full1@example.test":
+                  "bounced", "full2@example.test": "bounced",
+                  "never@example.test": "deferred"}
+        before = self.stack.metrics()
+        # Without a sender there are no notifications.
+        queue_ids = {address: self.send([address], "") for address in wanted}
+        for address, state in wanted.items():
+            self.assert_fates(queue_ids[address], {address: state})
+        after = self.stack.metrics()
+
+        def grown(name, **labels):
+            return after.total(f"postlag_{name}", **labels) \
+                - before.total(f"postlag_{name}", **labels)
+        self.assertEqual(grown("recipients_accepted_total"), 6)
+        self.assertEqual(grown("recipient_outcomes_total"), 5)
+        for outcome, count in (("delivered", 3), ("bounced", 2)):
+            self.assertEqual(
+                grown("recipient_outcomes_total", outcome=outcome), count)
+        self.assertEqual(grown("recipients", state="deferred"), 1)
+        self.stack.postfix.command("postsuper", "-d",
+                                   queue_ids["never@example.test"])
+        self.assert_fates(queue_ids["never@example.test"],
+                          {"never@example.test": "deleted"})
 
     def test_force_expired(self):
         """postsuper -e: returned to sender, no bounced line"""
