@@ -178,6 +178,8 @@ class Runner:
         self.logs = os.path.join(ROOT, "build", self.variant, "log")
         self.print_lock = threading.Lock()
         self.base = private_directory()
+        self.families = os.path.join(self.base, "families")
+        os.mkdir(self.families)
         self.supervisors = set()
         self.numbers = itertools.count(1)
 
@@ -190,6 +192,7 @@ class Runner:
             "PYTHONDONTWRITEBYTECODE": "1",
             "POSTLAG_BUILD": os.path.join(ROOT, "build", self.variant),
             "CMOCKA_MESSAGE_OUTPUT": "TAP",
+            "POSTLAG_FAMILIES_SEEN": self.families,
             "ASAN_OPTIONS": f"{sanitizer}:detect_stack_use_after_return=1",
             "UBSAN_OPTIONS": f"{sanitizer}:print_stacktrace=1",
             "TSAN_OPTIONS": f"{sanitizer}:second_deadlock_stack=1"
@@ -253,6 +256,13 @@ class Runner:
         job.seconds = time.monotonic() - started
         with self.print_lock:
             print_job(job)
+
+    def families_never_seen(self):
+        """Metrics that were 0 in all tests (case 4)."""
+        with open("tests/exporter/families.golden") as golden:
+            families = {line.split()[2] for line in golden
+                        if line.startswith("# TYPE ")}
+        return sorted(families - set(os.listdir(self.families)))
 
     def run_all(self, jobs, parallel):
         shutil.rmtree(self.logs, ignore_errors=True)
@@ -331,14 +341,20 @@ def main():
     jobs = chosen(all_jobs(arguments), arguments.tests)
     before = work_tree()
     runner = Runner(arguments)
+    never_seen = []
     try:
         runner.run_all(jobs, arguments.jobs)
+        if not arguments.tests:
+            never_seen = runner.families_never_seen()
     except KeyboardInterrupt:
         return 130
     finally:
         shutil.rmtree(runner.base, ignore_errors=True)
     passed = sum(job.passed for job in jobs)
     failed = sum(len(job.failures) for job in jobs)
+    if never_seen and not failed:
+        print("FAIL 0 in every test (case 4):", *never_seen)
+        failed += 1
     if work_tree() != before:
         print("FAIL the tests changed the work tree:", work_tree(), sep="\n")
         failed += 1

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """From journals to totals: complete, exact, once, whatever happens."""
 
+import datetime
+import glob
 import os
 import random
 import re
@@ -267,6 +269,27 @@ class Ingest(unittest.TestCase):
             before = alone.program.cpu_seconds()
             time.sleep(seconds)
             self.assertLess(alone.program.cpu_seconds() - before, 0.03)
+
+    def test_case_4_what_is_rare_is_counted_too(self):
+        """Of clocks that went wrong, a torn journal, and a damaged file."""
+        with ExporterAlone(start=False) as alone:
+            alone.journals.tell("strange")
+            alone.message("a", "Q1", "u1@example.test")
+            alone.journals.close()
+            segment, = glob.glob(f"{alone.journal}/milter/*.journal")
+            os.truncate(segment, os.path.getsize(segment) - 5)
+            day = datetime.datetime.now(datetime.timezone.utc) \
+                - datetime.timedelta(1)
+            with open(f"{alone.store}/day-{day:%Y%m%d}.db", "wb") as file:
+                file.write(b"no database" * 1000)
+            alone.program.start()
+            alone.wait_for("postlag_recipient_outcomes_total", 1,
+                           outcome="delivered")
+            alone.wait_for("postlag_journal_torn_records_total", 1)
+            metrics = alone.metrics()
+            for name in ("clock_skew_total", "odd_messages_total",
+                         "recipients_omitted_total", "store_damaged_files"):
+                self.assertGreater(metrics.value(f"postlag_{name}"), 0, name)
 
     def test_it_ends_quickly_when_told_to(self):
         with ExporterAlone(commit_interval="60s") as alone:

@@ -8,6 +8,7 @@
  *     delivery LABEL|-|? QUEUE_ID|- RCPT=CODE... -> "ok"; ?: a stamp of nobody
  *     load COUNT RECIPIENTS DAYS             -> what was written so far
  *     defer COUNT                            -> "ok"
+ *     strange                                -> "ok"
  *
  * "load" writes messages of the last DAYS days and their deliveries, with every
  * kind of complication in turn, and counts what must come of them.
@@ -306,6 +307,29 @@ command_defer(char **rest)
 	puts("ok");
 }
 
+/* A message of last year, one with more recipients than there was room for,
+ * and its delivery a minute before it. */
+static void
+command_strange(void)
+{
+	struct event event = message_begin(365, "STRANGE1");
+	struct uuid id;
+
+	append(milter, &event);
+	event = message_begin(0, "STRANGE2");
+	add_recipient(&event.message, "u1@example.test");
+	event.message.recipients_omitted = 1;
+	append(milter, &event);
+	id = event.message.id;
+	event = delivery_begin(&id, "STRANGE2");
+	event.delivery.mail_at = event.delivery.data_at =
+	    event.delivery.content_end_at = event.delivery.end_at =
+		moment(0, -60000);
+	add_result(&event.delivery, "u1@example.test", 250);
+	append(lmtp, &event);
+	puts("ok");
+}
+
 static struct journal_writer *
 open_writer(const char *directory, const char *source, int64_t segment_bytes)
 {
@@ -349,6 +373,8 @@ main(int argc, char **argv)
 			command_delivery(&rest);
 		else if (strcmp(verb, "defer") == 0)
 			command_defer(&rest);
+		else if (strcmp(verb, "strange") == 0)
+			command_strange();
 		else
 			command_load(&rest);
 		arena_reset(arena);

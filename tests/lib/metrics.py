@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Reads the Prometheus text format 0.0.4, as far as tests need it."""
 
+import os
 import re
+
+# Where tests/run.py learns which families were ever other than 0.
+SEEN = os.environ.get("POSTLAG_FAMILIES_SEEN")
 
 SAMPLE = re.compile(
     r'([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)(?: -?\d+)?$')
 LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)",?')
+
+
+def _base(name):
+    return re.sub(r"_(bucket|count|sum)$", "", name)
 
 
 def _unescape(text):
@@ -24,6 +32,15 @@ class Metrics:
                 self.types[name] = kind
             elif line and not line.startswith("#"):
                 self._sample(line)
+        if SEEN:
+            for family in self.families_in_use():
+                with open(f"{SEEN}/{family}", "a", encoding="ascii"):
+                    pass
+
+    def families_in_use(self):
+        """Those with a sample that is not 0."""
+        return {name if name in self.types else _base(name)
+                for (name, _), value in self.samples.items() if value != 0}
 
     def _sample(self, line):
         match = SAMPLE.match(line)
@@ -51,8 +68,7 @@ class Metrics:
                 if self._kind(key[0]) in ("counter", "histogram")}
 
     def _kind(self, name):
-        base = re.sub(r"_(bucket|count|sum)$", "", name)
-        return self.types.get(name) or self.types.get(base)
+        return self.types.get(name) or self.types.get(_base(name))
 
     def decreased_since(self, earlier):
         """Counters that are smaller or gone, with both values."""
