@@ -158,15 +158,21 @@ take_severity(struct maillog_view *text, struct maillog_record *record)
 			record->severity = words[i].severity;
 }
 
-/* Takes "fileinto action: " off the front. */
+/* Takes ": fileinto action" off the end. */
 static void
-skip_action(struct maillog_view *text)
+drop_action(struct maillog_view *id)
 {
-	struct maillog_view rest =
-	    maillog_view_behind(*text, maillog_view_word(*text));
+	static const struct maillog_view action = TEXT(" action");
+	static const struct maillog_view colon = TEXT(": ");
+	size_t word = maillog_view_find_last(*id, colon);
+	struct maillog_view name;
 
-	if (maillog_view_skip(&rest, (struct maillog_view)TEXT(" action: ")))
-		*text = rest;
+	if (word == SIZE_MAX)
+		return;
+	name = maillog_view_behind(*id, word + colon.size);
+	if (maillog_view_equal(
+		maillog_view_behind(name, maillog_view_word(name)), action))
+		id->size = word;
 }
 
 /* Reads "msgid=ID: TEXT". A Message-ID is the sender's and may look like ID and
@@ -185,10 +191,10 @@ read_message(struct maillog_view text, struct maillog_record *record)
 		struct maillog_view rest =
 		    maillog_view_behind(text, end + colon.size);
 
-		skip_action(&rest);
 		if (!maillog_shapes_read(shapes, rest, record))
 			continue;
 		id.size = end;
+		drop_action(&id);
 		record->fields[MAILLOG_MESSAGE_ID_TEXT] = id;
 		return true;
 	}

@@ -100,6 +100,11 @@ parse_tag(struct maillog_view rest, struct maillog_line *line)
 	tag.size--;
 	take_pid(&tag, &line->pid);
 	maillog_line_set_tag(line, tag);
+	/* Users and sessions have slashes, too. */
+	if (dovecot > 0) {
+		line->syslog_name.size = 0;
+		line->program = tag;
+	}
 	line->text = rest;
 }
 
