@@ -11,11 +11,13 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/buffer.h"
 #include "base/memory.h"
 #include "cli/attempt_text.h"
 #include "cli/delivery_text.h"
 #include "cli/duration_text.h"
 #include "cli/fate_text.h"
+#include "cli/filing_text.h"
 #include "cli/phase_text.h"
 #include "cli/text_page.h"
 #include "store/timeline.h"
@@ -125,6 +127,7 @@ same_verdict(const struct timeline_recipient *left,
 	    left->record->attempts != right->record->attempts ||
 	    !same_text(left->record->original, right->record->original) ||
 	    !attempt_text_same(left, right) || (a == NULL) != (b == NULL) ||
+	    !filing_text_same(left->record, right->record) ||
 	    !same_text(left->record->reject_dsn, right->record->reject_dsn) ||
 	    !same_text(left->record->reject_text, right->record->reject_text))
 		return false;
@@ -242,30 +245,49 @@ origin_words(
 	return memory_string("");
 }
 
+/* Adds a part of the sentence, and frees it. */
+static void
+append_part(struct buffer *text, char *part)
+{
+	if (*part != '\0' && text->size > 0)
+		buffer_append_string(text, "; ");
+	buffer_append_string(text, part);
+	free(part);
+}
+
+/* "3 attempts, the last: " and the words, if there are any. To be freed. */
+static char *
+counted_words(const struct timeline *timeline,
+    const struct timeline_recipient *recipient, bool with_table)
+{
+	char *words = verdict_words(timeline, recipient, with_table), *text;
+	size_t count = recipient->record->attempts;
+
+	if (recipient->attempt_count > count && !with_table)
+		count = recipient->attempt_count;
+	if (count < 2 || words[0] == '\0')
+		return words;
+	text = memory_format("%zu attempts, the last: %s", count, words);
+	free(words);
+	return text;
+}
+
 static char *
 why(const struct timeline *timeline, const struct timeline_recipient *recipient,
     bool with_table)
 {
 	const struct recipient_record *record = recipient->record;
-	char *origin = origin_words(timeline, recipient);
-	char *words = verdict_words(timeline, recipient, with_table);
-	char *attempts = NULL, *text;
-	const char *reason = fate_text_reason(record);
-	size_t count = record->attempts;
+	struct buffer text = {.data = NULL};
+	char *whole;
 
-	if (recipient->attempt_count > count && !with_table)
-		count = recipient->attempt_count;
-	if (count > 1 && words[0] != '\0')
-		attempts = memory_format("%zu attempts, the last: ", count);
-	text = memory_format("%s%s%s%s%s%s", origin,
-	    origin[0] != '\0' && (reason[0] != '\0' || words[0] != '\0') ? "; "
-									 : "",
-	    reason, reason[0] != '\0' && words[0] != '\0' ? "; " : "",
-	    attempts != NULL ? attempts : "", words);
-	free(attempts);
-	free(origin);
-	free(words);
-	return text;
+	append_part(&text, origin_words(timeline, recipient));
+	append_part(&text, memory_string(fate_text_reason(record)));
+	append_part(&text, filing_text_words(record));
+	append_part(&text, counted_words(timeline, recipient, with_table));
+	buffer_append(&text, "", 1);
+	whole = memory_string((const char *)text.data);
+	buffer_free(&text);
+	return whole;
 }
 
 char *

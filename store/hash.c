@@ -35,6 +35,12 @@ hash_for_index_folded(const char *text, size_t size)
 	return (int32_t)XXH32_digest(&state);
 }
 
+int64_t
+hash_for_key(const char *text, size_t size)
+{
+	return (int64_t)XXH64(text, size, 0);
+}
+
 uint64_t
 hash_bytes(const void *data, size_t size, uint64_t seed)
 {

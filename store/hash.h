@@ -14,6 +14,9 @@ int64_t hash_for_index(const char *text, size_t size);
  * same as hash_for_index(). */
 int64_t hash_for_index_folded(const char *text, size_t size);
 
+/* The same with 64 bits, which are taken for the string itself. */
+int64_t hash_for_key(const char *text, size_t size);
+
 /* For tables in memory. */
 uint64_t hash_bytes(const void *data, size_t size, uint64_t seed);
 

@@ -20,19 +20,21 @@
 #include "base/reason.h"
 #include "store/database.h"
 #include "store/day_tables.h"
+#include "store/filing_row.h"
 #include "store/hash.h"
 #include "store/layout.h"
 #include "store/queue_id_row.h"
 #include "store/reader_file.h"
 #include "store/reader_private.h"
+#include "store/recipient_row.h"
 #include "store/record_read.h"
 
-enum key_kind { KEY_ID, KEY_QUEUE_ID, KEY_MESSAGE_ID };
+enum key_kind { KEY_ID, KEY_QUEUE_ID, KEY_MESSAGE_ID, KEY_SESSION };
 
 struct search {
 	enum key_kind kind;
 	struct uuid id;
-	const char *text; /* queue id, or Message-ID with <> */
+	const char *text; /* queue id, Message-ID with <>, session id */
 	size_t limit;
 	struct arena *arena;
 	struct message_record *records;
@@ -80,7 +82,7 @@ matches(const struct search *search, const struct message_record *record)
 {
 	bool by_queue_id = search->kind == KEY_QUEUE_ID;
 
-	if (search->kind == KEY_ID)
+	if (search->kind == KEY_ID || search->kind == KEY_SESSION)
 		return true;
 	if (is_text(
 		by_queue_id ? record->event.queue_id : record->event.message_id,
@@ -221,12 +223,28 @@ search_indexes(struct search *search, struct day_tables *tables)
 	return result;
 }
 
+/* Messages with a recipient that was answered in the LMTP session. */
+static int
+search_sessions(struct search *search, struct day_tables *tables)
+{
+	struct recipient_place *places;
+	size_t count;
+	int result = session_rows_find(
+	    tables, search->text, search->arena, &places, &count);
+
+	for (size_t i = 0; i < count && result == 0; i++)
+		result = add(search, tables, places[i].message_row, false);
+	return result;
+}
+
 static int
 search_tables(struct search *search, struct day_tables *tables)
 {
 	int64_t row;
 	int found;
 
+	if (search->kind == KEY_SESSION)
+		return search_sessions(search, tables);
 	if (search->kind != KEY_ID)
 		return search_indexes(search, tables);
 	found = day_find_id(tables, SQL_MESSAGE_SCAN, &search->id, &row);
@@ -337,6 +355,8 @@ store_find(struct store_reader *reader, const char *key, size_t limit,
 	else
 		count = search_as(reader, &search, KEY_QUEUE_ID, key, reason);
 	if (count == 0 && search.kind == KEY_QUEUE_ID)
+		count = search_as(reader, &search, KEY_SESSION, key, reason);
+	if (count == 0 && search.kind == KEY_SESSION)
 		count = search_message_id(reader, &search, key, reason);
 	*records_r = search.records;
 	return count;

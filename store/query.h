@@ -23,7 +23,8 @@ struct store_reader *store_reader_open(
     const char *directory, struct reason *reason);
 
 /* Finds messages by what people have at hand: the id, a queue id (the milter's,
- * the hook's, or one it got later), a Message-ID with or without <>. Newest
+ * the hook's, or one it got later), a Message-ID with or without <>, the id of
+ * the LMTP session in which one of its recipients was answered. Newest
  * first, at most `limit`. The array and all it points to lives in `arena`.
  * Returns how many, 0 for none, or -1 with a reason (damaged or newer file,
  * arena's limit). */

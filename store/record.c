@@ -36,6 +36,14 @@ static const char *const fate_reasons[FATE_REASONS] = {
     [FATE_REASON_ACKNOWLEDGED_UNKNOWN] = "acknowledged_unknown",
 };
 
+static const char *const filing_actions[FILING_ACTIONS] = {
+    [FILING_STORED] = "stored",
+    [FILING_FORWARDED] = "forwarded",
+    [FILING_ANSWERED] = "answered",
+    [FILING_REJECTED] = "rejected",
+    [FILING_DISCARDED] = "discarded",
+};
+
 static const char *const leg_states[LEG_STATES] = {
     [LEG_WAITING] = "waiting",
     [LEG_STAMPED] = "stamped",
@@ -69,6 +77,13 @@ fate_reason_name(enum fate_reason reason)
 {
 	return (unsigned)reason < FATE_REASONS ? fate_reasons[reason]
 					       : "unknown";
+}
+
+const char *
+filing_action_name(enum filing_action action)
+{
+	return (unsigned)action < FILING_ACTIONS ? filing_actions[action]
+						 : "unknown";
 }
 
 const char *

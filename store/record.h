@@ -71,6 +71,23 @@ enum leg_state {
 
 const char *leg_state_name(enum leg_state state);
 
+/* What Dovecot says it did with a recipient's mail. */
+enum filing_action {
+	FILING_STORED,    /* in the mailbox `name` */
+	FILING_FORWARDED, /* to the address `name` (redirect) */
+	FILING_ANSWERED,  /* the same (vacation) */
+	FILING_REJECTED,  /* told to the address `name` (reject) */
+	FILING_DISCARDED, /* unless it was stored or forwarded */
+	FILING_ACTIONS
+};
+
+const char *filing_action_name(enum filing_action action);
+
+struct filing_record {
+	enum filing_action action;
+	const char *name; /* NULL: none */
+};
+
 struct recipient_record {
 	const char *address;
 	enum recipient_state state;
@@ -83,6 +100,8 @@ struct recipient_record {
 	 * NULL: the same. */
 	const char *original;
 	uint32_t attempts; /* LMTP transactions that named it */
+	const struct filing_record *filings; /* by action */
+	size_t filing_count;
 	/* The delivery that decided the state: an index into legs and into that
 	 * leg's recipients; -1 while undecided. */
 	int leg;

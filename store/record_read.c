@@ -11,6 +11,7 @@
 #include "store/attempt_row.h"
 #include "store/database.h"
 #include "store/day_tables.h"
+#include "store/filing_row.h"
 #include "store/leg_row.h"
 #include "store/message_row.h"
 #include "store/operation_row.h"
@@ -234,6 +235,8 @@ record_read(struct day_tables *tables, int64_t row, struct arena *arena,
 	    read_legs(tables, &brief, arena, &parts) != 0 ||
 	    copy_legs(record_r, &parts, arena) != 0 ||
 	    copy_recipients(record_r, &parts, arena) != 0 ||
+	    filing_rows_read(tables, row, arena, record_r->recipients,
+		record_r->recipient_count) != 0 ||
 	    read_attempts(tables, row, arena, record_r) != 0 ||
 	    read_queue_ids(tables, row, arena, record_r) != 0 ||
 	    operation_rows_read(tables, row, arena, &record_r->operations,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SQL, all of it. Data, and the functions that look at, make or upgrade a file.
+ * SQL, all of it but control.db's. Data, and the functions that look at, make
+ * or upgrade a file.
  *
  * A message's row number is the microsecond of its UTC day in which its id was
  * made, moved on to the next free one: rows lie in the order of time without a
@@ -15,6 +16,7 @@
 
 #include "store/database.h"
 #include "store/hash.h"
+#include "store/schema_control.h"
 
 /* clang-format off */
 #define DICTIONARY(name)                                                      \
@@ -81,6 +83,18 @@
 #define FOLD(table, column)						      \
     "UPDATE " table " SET hash = folded_hash(" column ")"		      \
 	"WHERE typeof(" column ") = 'blob' OR " column " GLOB '*[A-Z]*';"
+
+/* Likewise. filing: what Dovecot did with a recipient's mail; name: in `text`
+ * for a mailbox, in `address` for others, or 0. session: recipients by the hash
+ * of the LMTP session id in their reply. */
+#define FILING_TABLES							      \
+    "CREATE TABLE filing("						      \
+	"recipient INTEGER NOT NULL, action INTEGER NOT NULL,"		      \
+	"name INTEGER NOT NULL, PRIMARY KEY(recipient, action, name))"	      \
+	"STRICT, WITHOUT ROWID;"					      \
+    "CREATE TABLE session("						      \
+	"hash INTEGER NOT NULL, recipient INTEGER NOT NULL,"		      \
+	"PRIMARY KEY(hash, recipient)) STRICT, WITHOUT ROWID;"
 
 static const char day_tables[] =
     DICTIONARY("domain")
@@ -154,6 +168,8 @@ static const char day_tables[] =
 	"sum_ns INTEGER NOT NULL, buckets BLOB NOT NULL) STRICT;"
     CELLS("minute")
     CELLS("hour");
+/* A string literal is at most 4095 bytes long. */
+static const char further_day_tables[] = FILING_TABLES;
 
 /* Evidence and states as numbers of exporter/join/fate.h and store/record.h,
  * derived as far as version 1 knew: named and refused recipients, the hook's
@@ -176,24 +192,12 @@ static const char day_to_version2[] =
 	" WHERE key BETWEEN row << 20 AND (row << 20) + 1048575"
 	" AND state < 3);";
 
-#define NOTE_TABLE							      \
-    "CREATE TABLE note("						      \
-	"name ANY PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID;"
-
-static const char control_tables[] =
-    "CREATE TABLE lower_bound("
-	"source ANY PRIMARY KEY, segment INTEGER NOT NULL,"
-	"offset INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
-    NOTE_TABLE;
-
 /* What turns the version before into this one; NULL: nothing needs to. */
 static const char *const day_upgrades[SCHEMA_VERSION + 1] = {
     [2] = day_to_version2,
-    [3] = OPERATION_TABLE DEPARTURE_TABLE LATENCY_ROUTE SEARCH_INDEXES
+    [3] = OPERATION_TABLE DEPARTURE_TABLE FILING_TABLES LATENCY_ROUTE
+	SEARCH_INDEXES
 	FOLD("domain", "text") FOLD("address", "local"),
-};
-static const char *const control_upgrades[SCHEMA_VERSION + 1] = {
-    [2] = NOTE_TABLE,
 };
 /* clang-format on */
 
@@ -350,6 +354,13 @@ const char *const day_sql[DAY_STATEMENTS] = {
     [SQL_OPERATIONS_READ] =
 	"SELECT time, kind, who, comment FROM operation WHERE message = ?"
 	" ORDER BY time",
+    [SQL_FILING_ADD] =
+	"INSERT INTO filing VALUES(?, ?, ?)" ADD_WITHOUT_CONFLICT,
+    [SQL_FILINGS_READ] = "SELECT recipient, action, name FROM filing"
+			 " WHERE recipient >= ? AND recipient < ?"
+			 " ORDER BY recipient, action, name",
+    [SQL_SESSION_ADD] = "INSERT INTO session VALUES(?, ?)" ADD_WITHOUT_CONFLICT,
+    [SQL_SESSION_FIND] = "SELECT recipient FROM session WHERE hash = ?",
 
     [SQL_LEG_ADD] =
 	"INSERT INTO leg VALUES(?, ?, ?, ?, ?, ?, ?, ?)" ADD_WITHOUT_CONFLICT,
@@ -417,13 +428,6 @@ const char *const day_sql[DAY_STATEMENTS] = {
     [SQL_HOURS_READ] = CELLS_READ("hour"),
 };
 
-const char *const control_sql[CONTROL_STATEMENTS] = {
-    [SQL_BOUNDS_READ] = "SELECT source, segment, offset FROM lower_bound",
-    [SQL_BOUND_WRITE] = "REPLACE INTO lower_bound VALUES(?, ?, ?)",
-    [SQL_NOTE_READ] = "SELECT value FROM note WHERE name = ?",
-    [SQL_NOTE_WRITE] = "REPLACE INTO note VALUES(?, ?)",
-};
-
 int
 schema_inspect(struct database *database, enum schema_state *state_r)
 {
@@ -464,7 +468,9 @@ schema_create(struct database *database, enum schema_kind kind)
 {
 	database_begin_write(database);
 	database_execute(
-	    database, kind == SCHEMA_DAY ? day_tables : control_tables);
+	    database, kind == SCHEMA_DAY ? day_tables : schema_control_tables);
+	if (kind == SCHEMA_DAY)
+		database_execute(database, further_day_tables);
 	return mark_and_commit(database);
 }
 
@@ -472,7 +478,7 @@ int
 schema_upgrade(struct database *database, enum schema_kind kind)
 {
 	const char *const *upgrades =
-	    kind == SCHEMA_DAY ? day_upgrades : control_upgrades;
+	    kind == SCHEMA_DAY ? day_upgrades : schema_control_upgrades;
 	int64_t version = SCHEMA_VERSION;
 
 	database_define(database, "folded_hash", hash_for_index_folded);

@@ -19,6 +19,7 @@
 #include "proto/segment.h"
 #include "store/record.h"
 #include "store/settings.h"
+#include "store/store_filing.h"
 #include "store/store_read.h"
 #include "store/store_write.h"
 

@@ -28,7 +28,7 @@ struct open_recipient {
 	uint32_t attempts;
 	uint32_t leg_position;
 	bool expected;
-	int64_t leg_row; /* the delivery that decided; 0: none */
+	int64_t leg_row;      /* the delivery that decided; 0: none */
 	const char *original; /* orig_to; NULL: not known */
 };
 

@@ -129,6 +129,34 @@ from_reject(const struct recipient_record *recipient)
 	return object;
 }
 
+/* The first of several. */
+static const char *
+mailbox(const struct recipient_record *recipient)
+{
+	return recipient->filing_count > 0 &&
+		       recipient->filings[0].action == FILING_STORED
+		   ? recipient->filings[0].name
+		   : NULL;
+}
+
+static json_t *
+from_filings(const struct recipient_record *recipient)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < recipient->filing_count; i++) {
+		const struct filing_record *filing = &recipient->filings[i];
+		bool is_stored = filing->action == FILING_STORED;
+		json_t *object = json_object();
+
+		put_text(object, "action", filing_action_name(filing->action));
+		put_text(object, "mailbox", is_stored ? filing->name : NULL);
+		put_text(object, "address", is_stored ? NULL : filing->name);
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
 static json_t *
 from_recipient(const struct timeline_recipient *recipient)
 {
@@ -154,6 +182,8 @@ from_recipient(const struct timeline_recipient *recipient)
 	json_object_set_new(object, "phases",
 	    from_phases(recipient->phases, recipient->phase_count));
 	put_number(object, "attempts", record->attempts);
+	put_text(object, "mailbox", mailbox(record));
+	json_object_set_new(object, "filings", from_filings(record));
 	json_object_set_new(object, "leg",
 	    record->leg < 0 ? json_null() : json_integer(record->leg));
 	return object;

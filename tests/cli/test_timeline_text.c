@@ -69,6 +69,39 @@ a_terminal_with_colours_gets_colours(void **state)
 }
 
 static void
+dovecot_says_where_it_went(void **state)
+{
+	static const struct filing_record kept[] = {
+	    {FILING_STORED, "Junk Mail"},
+	    {FILING_STORED, "A"},
+	    {FILING_FORWARDED, "eve@example.org"},
+	    {FILING_ANSWERED, "alice@client.example"},
+	    {FILING_DISCARDED, NULL},
+	};
+	static const struct filing_record discarded[] = {
+	    {FILING_DISCARDED, NULL}};
+	static const struct filing_record rejected[] = {
+	    {FILING_REJECTED, "alice@client.example"}};
+	struct made made = make();
+	struct leg_record *leg = add_leg(&made, 162 * MS);
+	struct recipient_record *recipients;
+
+	add_delivered(&made, leg, "bob@example.org", 1480 * MS);
+	add_delivered(&made, leg, "carol@example.org", 1480 * MS);
+	add_delivered(&made, leg, "dave@example.org", 1480 * MS);
+	recipients = made.record.recipients;
+	recipients[0].filings = kept;
+	recipients[0].filing_count = 5;
+	recipients[1].filings = discarded;
+	recipients[1].filing_count = 1;
+	recipients[1].state = RECIPIENT_DISCARDED;
+	recipients[2].filings = rejected;
+	recipients[2].filing_count = 1;
+	recipients[2].state = RECIPIENT_BOUNCED;
+	expect(&made, "dovecot", &wide);
+}
+
+static void
 fifty_recipients_of_one_delivery_share_phases_and_line(void **state)
 {
 	struct made made = make();
@@ -400,6 +433,7 @@ main(void)
 		mail_that_the_milter_did_not_see_is_known_from_the_log),
 	    cmocka_unit_test(hostile_text_reaches_the_terminal_harmless),
 	    cmocka_unit_test(a_terminal_without_utf8_gets_no_byte_beyond_ascii),
+	    cmocka_unit_test(dovecot_says_where_it_went),
 	    cmocka_unit_test(a_local_time_that_differs_is_told),
 	};
 

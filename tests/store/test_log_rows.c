@@ -121,6 +121,79 @@ an_original_address_is_kept_until_another_is_said(void **state)
 }
 
 static void
+what_dovecot_did_is_kept_once(void **state)
+{
+	struct fixture *fixture = *state;
+	struct fixture_message message;
+	const struct message_record *record;
+	struct recipient_key key = {add_message(fixture, 2, &message), 1};
+	const struct filing_record filings[] = {
+	    {FILING_DISCARDED, NULL},
+	    {FILING_FORWARDED, "a@x.org"},
+	    {FILING_STORED, "Junk"},
+	    {FILING_FORWARDED, "b@x.org"},
+	};
+	static const size_t order[] = {2, 1, 3, 0};
+
+	for (size_t i = 0; i < COUNT(filings); i++) {
+		assert_int_equal(store_add_filing(&key, &filings[i], NULL), 1);
+		assert_int_equal(store_add_filing(&key, &filings[i], NULL), 0);
+	}
+	fixture_must_commit(fixture, 1);
+	record = fixture_find_one(fixture, message.queue_id);
+	assert_int_equal(record->recipients[0].filing_count, 0);
+	assert_int_equal(record->recipients[1].filing_count, COUNT(filings));
+	for (size_t i = 0; i < COUNT(filings); i++) {
+		const struct filing_record *found =
+		    &record->recipients[1].filings[i];
+		const struct filing_record *wanted = &filings[order[i]];
+
+		assert_int_equal(found->action, wanted->action);
+		if (wanted->name == NULL)
+			assert_null(found->name);
+		else
+			assert_string_equal(found->name, wanted->name);
+	}
+}
+
+/* Case 50. */
+static void
+an_lmtp_session_finds_its_recipients(void **state)
+{
+	struct fixture *fixture = *state;
+	struct fixture_message message, other;
+	struct recipient_key keys[] = {
+	    {add_message(fixture, 1, &message), 0},
+	    {add_message(fixture, 2, &other), 1},
+	    {add_message(fixture, 3, &other), 0},
+	};
+	struct recipient_keys found;
+
+	for (size_t i = 0; i < COUNT(keys); i++)
+		assert_int_equal(
+		    store_add_session(&keys[i], i > 0 ? "s:T2" : "s/+", NULL),
+		    0);
+	assert_int_equal(store_add_session(&keys[0], "s/+", NULL), 0);
+	assert_int_equal(store_find_session(fixture->store, "s:T2",
+			     fixture->arena, &found, NULL),
+	    0);
+	assert_int_equal(found.count, 2);
+	assert_int_equal(store_find_session(fixture->store, "s/+",
+			     fixture->arena, &found, NULL),
+	    0);
+	assert_int_equal(found.count, 1);
+	assert_true(found.items[0].message.file == keys[0].message.file);
+	assert_int_equal(found.items[0].message.row, keys[0].message.row);
+	assert_int_equal(found.items[0].number, 0);
+	assert_int_equal(store_find_session(
+			     fixture->store, "s", fixture->arena, &found, NULL),
+	    0);
+	assert_int_equal(found.count, 0);
+	fixture_must_commit(fixture, 1);
+	fixture_find_one(fixture, "s/+");
+}
+
+static void
 nobody_is_changed_who_is_not_there(void **state)
 {
 	struct fixture *fixture = *state;
@@ -427,6 +500,8 @@ main(void)
 	cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	    TEST(evidence_and_reasons_come_back),
 	    TEST(an_original_address_is_kept_until_another_is_said),
+	    TEST(what_dovecot_did_is_kept_once),
+	    TEST(an_lmtp_session_finds_its_recipients),
 	    TEST(nobody_is_changed_who_is_not_there),
 	    TEST(a_further_queue_id_finds_its_message),
 	    TEST(who_claimed_a_queue_id_last_has_it),
