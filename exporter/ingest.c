@@ -115,6 +115,8 @@ publish(struct ingest *ingest)
 	set_live(ingest, METRIC_MESSAGES_IN_FLIGHT, (int64_t)join.messages);
 	set_live(ingest, METRIC_OLDEST_IN_FLIGHT, join.oldest_wall_ns);
 	set_live(ingest, METRIC_DELIVERIES_WAITING, (int64_t)join.waiting);
+	set_live(
+	    ingest, METRIC_FILINGS_WAITING, (int64_t)join.sessions_waiting);
 	store_figures(ingest->store, &store);
 	set_live(ingest, METRIC_STORE_FILES, (int64_t)store.files);
 	set_live(ingest, METRIC_STORE_BYTES, (int64_t)store.bytes);
@@ -175,8 +177,10 @@ recover(struct ingest *ingest)
 static bool
 is_ready(void *context, const struct source_record *record)
 {
-	return record->line != NULL ? join_log_is_ready(context, record->line)
-				    : join_is_ready(context, record->record);
+	if (record->line == NULL)
+		return join_is_ready(context, record->record);
+	return record->line->owner == LOG_OF_DOVECOT ||
+	       join_log_is_ready(context, record->line);
 }
 
 static int
@@ -192,6 +196,9 @@ apply(struct ingest *ingest, const struct source_record *next,
 	    join_damage(ingest->join, next->source, next->damage_end,
 		&next->damage, reason) != 0)
 		return -1;
+	if (next->line != NULL && next->line->owner == LOG_OF_DOVECOT)
+		return join_apply_dovecot(
+		    ingest->join, next->source, next->line, now, reason);
 	if (next->line != NULL)
 		return join_apply_log(
 		    ingest->join, next->source, next->line, now, reason);

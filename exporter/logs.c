@@ -50,7 +50,9 @@ logs_check(const struct logs_settings *settings, struct reason *reason)
 	if (instances == NULL)
 		return -1;
 	log_instances_free(&instances);
-	return for_each_path(settings->paths, check_path, NULL, reason);
+	if (for_each_path(settings->paths, check_path, NULL, reason) != 0)
+		return -1;
+	return for_each_path(settings->dovecot_paths, check_path, NULL, reason);
 }
 
 struct adding {
@@ -59,7 +61,7 @@ struct adding {
 };
 
 static int
-add_path(void *context, const char *path, struct reason *reason)
+add_postfix(void *context, const char *path, struct reason *reason)
 {
 	const struct adding *adding = context;
 
@@ -67,8 +69,14 @@ add_path(void *context, const char *path, struct reason *reason)
 	    adding->sources, path, adding->limit_root, reason);
 }
 
-int
-logs_open(const struct logs_settings *settings, struct store *store,
+static int
+add_dovecot(void *context, const char *path, struct reason *reason)
+{
+	return sources_add_dovecot_log(context, path, reason);
+}
+
+static int
+open_postfix(const struct logs_settings *settings, struct store *store,
     struct sources *sources, struct join *join, struct logs *logs_r,
     struct reason *reason)
 {
@@ -91,7 +99,20 @@ logs_open(const struct logs_settings *settings, struct store *store,
 		return -1;
 	join_read_logs(join, logs_r->instances, refusals_wall_ns);
 	join_trust_logs(join, logs_r->trust);
-	return for_each_path(settings->paths, add_path, &adding, reason);
+	return for_each_path(settings->paths, add_postfix, &adding, reason);
+}
+
+int
+logs_open(const struct logs_settings *settings, struct store *store,
+    struct sources *sources, struct join *join, struct logs *logs_r,
+    struct reason *reason)
+{
+	if (open_postfix(settings, store, sources, join, logs_r, reason) != 0)
+		return -1;
+	if (*settings->dovecot_paths != '\0')
+		join_read_dovecot(join);
+	return for_each_path(
+	    settings->dovecot_paths, add_dovecot, sources, reason);
 }
 
 int

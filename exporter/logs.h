@@ -15,16 +15,17 @@ struct sources;
 struct store;
 
 struct logs_settings {
-	const char *paths;      /* separated by commas; empty: none */
-	const char *instances;  /* see log_instances.h */
-	const char *limit_root; /* see log_source_look_for_limits() */
+	const char *paths;         /* separated by commas; empty: none */
+	const char *instances;     /* see log_instances.h */
+	const char *limit_root;    /* see log_source_look_for_limits() */
+	const char *dovecot_paths; /* of Dovecot's own; as paths */
 };
 
 /* Whether this build can read them, and knows whose they are. Returns 0, or -1.
  */
 int logs_check(const struct logs_settings *settings, struct reason *reason);
 
-/* Both are NULL when no log is read. */
+/* Both are NULL when no log of Postfix's is read. */
 struct logs {
 	struct log_instances *instances;
 	struct log_trust *trust;

@@ -31,6 +31,10 @@ const struct config_item exporter_items[] = {
 	"Directory in which etc/systemd/journald.conf and etc/rsyslog.conf are "
 	"looked at for rate limits that would drop lines of these logs; empty: "
 	"they are not."},
+    {"dovecot_log", CONFIG_STRING, MEMBER(dovecot_log), "", 0, 0, NULL,
+	"Files with Dovecot's log, separated by commas, where it has its own "
+	"(log_path); what it logs with syslog is read from maillog. Empty: "
+	"none."},
     {"listen", CONFIG_STRING, MEMBER(listen), "inet:127.0.0.1:9154", 0, 0, NULL,
 	"Where to serve HTTP: inet:host:port or unix:/path."},
     {"insecure_listen", CONFIG_BOOLEAN, MEMBER(insecure_listen), "no", 0, 0,
@@ -113,6 +117,7 @@ exporter_settings_logs(const struct exporter_settings *settings)
 	    .paths = settings->maillog,
 	    .instances = settings->maillog_instances,
 	    .limit_root = settings->rate_limit_root,
+	    .dovecot_paths = settings->dovecot_log,
 	};
 }
 

@@ -21,6 +21,7 @@ struct exporter_settings {
 	char *maillog;
 	char *maillog_instances;
 	char *rate_limit_root;
+	char *dovecot_log;
 	char *listen;
 	bool insecure_listen;
 	int64_t http_timeout_ns;

@@ -67,6 +67,27 @@ static const struct rule rules[] = {
 };
 /* clang-format on */
 
+/* What the LMTP server took is delivered unless Dovecot says what else was done
+ * with it. */
+static struct fate
+fate_of_taken(uint32_t recipient)
+{
+	static const struct {
+		uint32_t evidence;
+		enum recipient_state state;
+	} filings[] = {
+	    {EVIDENCE_STORED, RECIPIENT_DELIVERED},
+	    {EVIDENCE_SIEVE_FORWARDED, RECIPIENT_HANDED_OFF},
+	    {EVIDENCE_SIEVE_REJECTED, RECIPIENT_BOUNCED},
+	    {EVIDENCE_SIEVE_DISCARDED, RECIPIENT_DISCARDED},
+	};
+
+	for (size_t i = 0; i < sizeof(filings) / sizeof(filings[0]); i++)
+		if (recipient & filings[i].evidence)
+			return (struct fate){filings[i].state, 0};
+	return (struct fate){RECIPIENT_DELIVERED, 0};
+}
+
 static struct fate
 by_rules(uint32_t message, uint32_t recipient)
 {
@@ -76,7 +97,9 @@ by_rules(uint32_t message, uint32_t recipient)
 		if ((message & rule->message) == rule->message &&
 		    (message & rule->without) == 0 &&
 		    (rule->recipient == 0 || (recipient & rule->recipient)))
-			return rule->fate;
+			return rule->fate.state == RECIPIENT_DELIVERED
+				   ? fate_of_taken(recipient)
+				   : rule->fate;
 	}
 	return (struct fate){RECIPIENT_IN_FLIGHT, FATE_REASON_NONE};
 }

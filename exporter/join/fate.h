@@ -78,7 +78,13 @@ enum recipient_evidence {
 	EVIDENCE_LOG_BOUNCED = 1 << 9,
 	EVIDENCE_LOG_DEFERRED = 1 << 10,
 	/* Log: the orig_to of another recipient, which continues it. */
-	EVIDENCE_LOG_EXPANDED = 1 << 11
+	EVIDENCE_LOG_EXPANDED = 1 << 11,
+	/* Dovecot, of a delivery: stored in a mailbox; by Sieve redirected,
+	 * rejected with a message to the sender, discarded. */
+	EVIDENCE_STORED = 1 << 12,
+	EVIDENCE_SIEVE_FORWARDED = 1 << 13,
+	EVIDENCE_SIEVE_REJECTED = 1 << 14,
+	EVIDENCE_SIEVE_DISCARDED = 1 << 15
 };
 
 struct fate {

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "exporter/join/evidence.h"
 #include "exporter/join/join_state.h"
+#include "exporter/join/lmtp_sessions.h"
 #include "exporter/join/log_context.h"
 #include "exporter/join/open_messages.h"
 #include "exporter/metrics/effect.h"
@@ -31,6 +32,7 @@ join_new(struct store *store, int64_t stamp_wait_ns)
 	join->waiting = waiting_new();
 	join->stamp_wait_ns = stamp_wait_ns;
 	join->contexts = log_contexts_new();
+	join->sessions = lmtp_sessions_new();
 	join->scratch = arena_new(SCRATCH_BYTES);
 	return join;
 }
@@ -43,6 +45,7 @@ join_free(struct join **join)
 	open_messages_free(&(*join)->messages);
 	waiting_free(&(*join)->waiting);
 	log_contexts_free(&(*join)->contexts);
+	lmtp_sessions_free(&(*join)->sessions);
 	arena_free(&(*join)->scratch);
 	free(*join);
 	*join = NULL;
@@ -54,6 +57,19 @@ join_read_logs(struct join *join, struct log_instances *instances,
 {
 	join->instances = instances;
 	join->refusals_by_log_wall_ns = refusals_wall_ns;
+	join_read_dovecot(join);
+}
+
+void
+join_read_dovecot(struct join *join)
+{
+	join->reads_sessions = true;
+}
+
+struct lmtp_sessions *
+join_sessions(struct join *join)
+{
+	return join->reads_sessions ? join->sessions : NULL;
 }
 
 void
@@ -106,6 +122,7 @@ join_rebuild(struct join *join, int64_t now_ns, struct reason *reason)
 	open_messages_clear(join->messages);
 	waiting_clear(join->waiting);
 	log_contexts_clear(join->contexts);
+	lmtp_sessions_clear(join->sessions);
 	if (store_each_open(join->store, remember_open, join, reason) != 0)
 		return -1;
 	return store_each_waiting(
@@ -204,8 +221,19 @@ join_expire(struct join *join, int64_t now_ns, struct reason *reason)
 	}
 	if (result == 0)
 		result = join_log_expire(join, now_ns, reason);
+	if (result == 0)
+		result = join_dovecot_expire(join, now_ns, reason);
 	arena_reset(join->scratch);
 	return result;
+}
+
+/* Of two deadlines; 0: none. */
+static int64_t
+sooner(int64_t left_ns, int64_t right_ns)
+{
+	if (left_ns == 0 || (right_ns != 0 && right_ns < left_ns))
+		return right_ns;
+	return left_ns;
 }
 
 int64_t
@@ -213,11 +241,9 @@ join_deadline(const struct join *join)
 {
 	const struct waiting_entry *entry = waiting_oldest(join->waiting);
 	int64_t deadline_ns = entry != NULL ? entry->deadline_ns : 0;
-	int64_t log_ns = join_log_deadline(join);
 
-	if (deadline_ns == 0 || (log_ns != 0 && log_ns < deadline_ns))
-		deadline_ns = log_ns;
-	return deadline_ns;
+	deadline_ns = sooner(deadline_ns, join_log_deadline(join));
+	return sooner(deadline_ns, join_dovecot_deadline(join));
 }
 
 void
@@ -229,6 +255,7 @@ join_figures(struct join *join, struct join_figures *figures_r)
 	*figures_r = (struct join_figures){
 	    .messages = open.messages,
 	    .waiting = waiting_count(join->waiting),
+	    .sessions_waiting = lmtp_sessions_waiting(join->sessions),
 	    .oldest_wall_ns = open.oldest_wall_ns,
 	};
 	memcpy(figures_r->recipients, open.recipients,

@@ -38,6 +38,10 @@ void join_free(struct join **join);
 void join_read_logs(struct join *join, struct log_instances *instances,
     int64_t refusals_wall_ns);
 
+/* From now on Dovecot's log is one of the sources; implied by the above, for it
+ * may be in the same file. */
+void join_read_dovecot(struct join *join);
+
 /* From now on what is read of the log, and what it should tell of, is told to
  * `trust`, which is borrowed. */
 void join_trust_logs(struct join *join, struct log_trust *trust);
@@ -64,6 +68,10 @@ bool join_log_is_ready(struct join *join, const struct log_record *record);
 int join_apply_log(struct join *join, const char *source,
     const struct log_record *record, int64_t now_ns, struct reason *reason);
 
+/* The same for a line of a log of Dovecot's own, which is always ready. */
+int join_apply_dovecot(struct join *join, const char *source,
+    const struct log_record *record, int64_t now_ns, struct reason *reason);
+
 /* From where `source`, read up to `position`, must be read again after a
  * restart: some lines are kept in memory only. */
 struct journal_position join_log_start(const struct join *join,
@@ -84,7 +92,8 @@ int64_t join_deadline(const struct join *join);
 struct join_figures {
 	size_t messages; /* with an open recipient */
 	size_t recipients[OPEN_STATES];
-	size_t waiting; /* deliveries */
+	size_t waiting;          /* deliveries */
+	size_t sessions_waiting; /* of Dovecot's log, for a reply */
 	int64_t oldest_wall_ns;
 };
 

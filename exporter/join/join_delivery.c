@@ -320,6 +320,7 @@ join_settle(struct join *join, const struct waiting_entry *entry,
 	    .boot_id = entry->boot_id,
 	    .file = entry->leg.file,
 	    .row = entry->leg.row,
+	    .sessions = join_sessions(join),
 	};
 	int found = 0;
 
@@ -372,6 +373,7 @@ add_leg(struct join *join, const struct finding *finding, int64_t now_ns,
 	    .event = finding->delivery,
 	    .boot_id = finding->segment->boot_id,
 	    .file = finding->file,
+	    .sessions = join_sessions(join),
 	};
 
 	if (finding->message != NULL)

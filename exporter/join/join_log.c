@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "exporter/join/join_log_state.h"
+#include "exporter/join/lmtp_sessions.h"
 #include "exporter/join/log_verdict.h"
 #include "exporter/join/open_messages.h"
 #include "exporter/join/refusal.h"
@@ -385,6 +386,10 @@ apply_line(
 	handler *handle = handlers[input->record->record.kind];
 	int result = flush_due(join, input, reason);
 
+	if (result == 0 &&
+	    input->record->record.program == MAILLOG_PROGRAM_DOVECOT)
+		return join_dovecot_line(
+		    join, input->source, input->record, input->now_ns, reason);
 	if (result == 0 && handle != NULL)
 		result = handle(join, input, reason);
 	return result;
@@ -447,7 +452,8 @@ struct journal_position
 join_log_start(const struct join *join, const char *source,
     struct journal_position position)
 {
-	return log_contexts_start(join->contexts, source, position);
+	return lmtp_sessions_start(join->sessions, source,
+	    log_contexts_start(join->contexts, source, position));
 }
 
 void

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "exporter/join/address.h"
+#include "exporter/join/filing.h"
 #include "exporter/join/join_log_state.h"
 #include "exporter/join/log_verdict.h"
 #include "exporter/join/open_messages.h"
@@ -254,7 +255,9 @@ join_log_delivery(struct join *join, const struct log_input *input,
 	    .original = join_log_string(join, record->fields[MAILLOG_ORIG_TO]),
 	    .verdict = log_verdict_delivery(record),
 	};
+	const struct maillog_view session = record->fields[MAILLOG_SESSION];
 	enum course course;
+	uint32_t evidence;
 	size_t number;
 	bool was_relayed;
 
@@ -265,9 +268,12 @@ join_log_delivery(struct join *join, const struct log_input *input,
 	course = find_course(join, &delivery, reason);
 	number = match(&delivery);
 	was_relayed = is_relayed(&delivery, number);
+	evidence = evidence_for(&delivery, course) |
+		   filing_evidence(join_sessions(join), session);
 	if (course == COURSE_FAILED ||
-	    tell_recipient(&delivery, number, evidence_for(&delivery, course),
-		reason) != 0 ||
+	    tell_recipient(&delivery, number, evidence, reason) != 0 ||
+	    filing_reply(join_sessions(join), &delivery.subject,
+		(uint32_t)number, session, reason) != 0 ||
 	    add_attempt(join, &delivery, number, reason) != 0)
 		return -1;
 	observe_relayed(&delivery, number, was_relayed);

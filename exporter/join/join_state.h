@@ -13,6 +13,7 @@ struct arena;
 struct log_contexts;
 struct log_instances;
 struct log_trust;
+struct lmtp_sessions;
 struct open_messages;
 struct tracked;
 
@@ -22,6 +23,10 @@ struct join {
 	struct waiting *waiting;
 	int64_t stamp_wait_ns;
 	struct arena *scratch; /* of one event */
+
+	/* Of Dovecot's log; unused when reads_sessions is false. */
+	struct lmtp_sessions *sessions;
+	bool reads_sessions;
 
 	/* Of Postfix's log; instances is NULL when none is read. */
 	struct log_instances *instances;
@@ -94,6 +99,16 @@ void join_log_message_came(
 /* The log's part of join_expire() and join_deadline(). */
 int join_log_expire(struct join *join, int64_t now_ns, struct reason *reason);
 int64_t join_log_deadline(const struct join *join);
+
+/* The sessions that replies are to be told to; NULL: nobody asks. */
+struct lmtp_sessions *join_sessions(struct join *join);
+
+/* A line of Dovecot's, and its part of join_expire() and join_deadline(). */
+int join_dovecot_line(struct join *join, const char *source,
+    const struct log_record *record, int64_t now_ns, struct reason *reason);
+int join_dovecot_expire(
+    struct join *join, int64_t now_ns, struct reason *reason);
+int64_t join_dovecot_deadline(const struct join *join);
 
 /* Adds it, under an id that follows from instance, queue id and time. Counts it
  * as unstamped. */

@@ -6,13 +6,16 @@
 #include "exporter/join/outcome.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/reason.h"
 #include "exporter/join/address.h"
 #include "exporter/join/evidence.h"
+#include "exporter/join/filing.h"
 #include "exporter/join/open_messages.h"
 #include "exporter/join/transition.h"
+#include "exporter/maillog/maillog_record.h"
 #include "exporter/metrics/effect.h"
 #include "store/route.h"
 
@@ -127,6 +130,17 @@ count_reply(const struct outcome *outcome, uint32_t evidence,
 		observe(outcome, recipient);
 }
 
+/* The LMTP session of a good reply; empty: it names none. */
+static struct maillog_view
+session_of(const struct delivery_recipient *recipient)
+{
+	const char *text = recipient->final.text;
+
+	if (recipient->final.code / 100 != 2 || text == NULL)
+		return (struct maillog_view){0};
+	return maillog_reply_session((struct maillog_view){text, strlen(text)});
+}
+
 /* What one recipient's replies add to what is known of it. */
 static struct recipient_news
 news_of(const struct outcome *outcome, uint32_t evidence,
@@ -152,6 +166,8 @@ news_of(const struct outcome *outcome, uint32_t evidence,
 		news.leg_row = outcome->leg->row;
 		news.leg_position = recipient->position;
 	}
+	news.set |=
+	    filing_evidence(outcome->leg->sessions, session_of(recipient));
 	return news;
 }
 
@@ -165,8 +181,11 @@ apply_reply(struct outcome *outcome, size_t number,
 
 	count_reply(outcome, evidence, recipient);
 	outcome->used[number] = true;
-	return evidence_of_recipient(
-	    &outcome->subject, (uint32_t)number, &news, outcome->reason);
+	if (evidence_of_recipient(&outcome->subject, (uint32_t)number, &news,
+		outcome->reason) != 0)
+		return -1;
+	return filing_reply(outcome->leg->sessions, &outcome->subject,
+	    (uint32_t)number, session_of(recipient), outcome->reason);
 }
 
 static int
@@ -176,8 +195,12 @@ add_recipient(
 	const struct recipient_news news = news_of(outcome, 0, recipient);
 
 	count_reply(outcome, 0, recipient);
-	return evidence_new_recipient(
-	    &outcome->subject, recipient->address, &news, outcome->reason);
+	if (evidence_new_recipient(&outcome->subject, recipient->address, &news,
+		outcome->reason) != 0)
+		return -1;
+	return filing_reply(outcome->leg->sessions, &outcome->subject,
+	    (uint32_t)outcome->message->recipient_count - 1,
+	    session_of(recipient), outcome->reason);
 }
 
 int

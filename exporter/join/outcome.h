@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 struct arena;
+struct lmtp_sessions;
 struct open_messages;
 struct reason;
 struct tracked;
@@ -24,6 +25,7 @@ struct outcome_leg {
 	const uint8_t *boot_id;
 	struct day_file *file;
 	int64_t row;
+	struct lmtp_sessions *sessions; /* NULL: nobody asks for them */
 };
 
 /* Applies the replies to the recipients of `message` that they are about:

@@ -25,7 +25,7 @@ struct tracked {
 	uint32_t open;       /* recipients */
 	uint32_t size_bytes; /* of the whole piece */
 	bool is_kept;        /* in the list of those that nothing is open of */
-	/* Here follow recipients and text. */
+			     /* Here follow recipients and text. */
 };
 
 /* A copy of the message with its recipients, their states being

@@ -54,6 +54,24 @@ maillog_read_blank_pairs(const struct maillog_shape *shape,
 	return true;
 }
 
+struct maillog_view
+maillog_reply_session(struct maillog_view reply)
+{
+	const struct maillog_view nothing = {0};
+	struct maillog_view left = reply;
+	const char *blank;
+
+	if (reply.size <= saved.size ||
+	    !maillog_view_equal(
+		maillog_view_behind(reply, reply.size - saved.size), saved))
+		return nothing;
+	left.size -= saved.size;
+	blank = memrchr(left.at, ' ', left.size);
+	if (blank == NULL || blank == left.at || blank[-1] != '>')
+		return nothing;
+	return maillog_view_behind(left, (size_t)(blank - left.at) + 1);
+}
+
 /* What is known by the words of the reply. The queue id of a copy is a claim of
  * whoever wrote the reply, the LMTP session id Dovecot's. */
 static void
@@ -73,17 +91,7 @@ read_reply(struct maillog_view text, struct maillog_record *record)
 	}
 	id.size = maillog_view_word(id);
 	fields[MAILLOG_NEW_QUEUE_ID] = id;
-	if (text.size > saved.size &&
-	    maillog_view_begins(
-		maillog_view_behind(text, text.size - saved.size), saved)) {
-		const char *blank;
-
-		text.size -= saved.size;
-		blank = memrchr(text.at, ' ', text.size);
-		if (blank != NULL && blank[1] != '<')
-			fields[MAILLOG_SESSION] = maillog_view_behind(
-			    text, (size_t)(blank - text.at) + 1);
-	}
+	fields[MAILLOG_SESSION] = maillog_reply_session(text);
 }
 
 bool

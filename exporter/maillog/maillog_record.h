@@ -41,6 +41,10 @@ void maillog_record_parse(
 /* The size of the queue id in front, short or long; 0 when there is none. */
 size_t maillog_queue_id_size(struct maillog_view text);
 
+/* The LMTP session id in a good reply of Dovecot's, which ends in
+ * "<RECIPIENT> SESSION Saved"; empty when it is none. */
+struct maillog_view maillog_reply_session(struct maillog_view reply);
+
 /* Splits NAME[ADDRESS] or NAME[ADDRESS]:PORT. */
 void maillog_peer_split(struct maillog_view peer, struct maillog_view *name_r,
     struct maillog_view *address_r);

@@ -166,6 +166,12 @@ log_limit_value(unsigned number)
 }
 
 static const char *
+filing_value(unsigned number)
+{
+	return filing_action_name((enum filing_action)number);
+}
+
+static const char *
 version_value(unsigned number)
 {
 	return POSTLAG_VERSION;
@@ -197,9 +203,11 @@ const struct metric_family metric_families[METRICS] = {
 	"postlag_recipient_outcomes_total", METRIC_STORED_COUNTER,
 	METRIC_PLAIN, {{"outcome", OUTCOMES, outcome_value}},
 	"Entries of recipients into a final state: delivered to a mailbox, "
-	"relayed to another host, handed off to a command or filter, ..., "
-	"expanded (others continue it: an alias), merged (Postfix was done "
-	"with it without a delivery of its own: a duplicate, REDIRECT).",
+	"bounced (or rejected by Sieve), relayed to another host, handed off "
+	"to a command or filter (or redirected by Sieve), discarded (by "
+	"Postfix or by Sieve), ..., expanded (others continue it: an alias), "
+	"merged (Postfix was done with it without a delivery of its own: a "
+	"duplicate, REDIRECT).",
 	false},
 [METRIC_OUTCOME_REVISIONS] = {
 	"postlag_outcome_revisions_total", METRIC_STORED_COUNTER,
@@ -208,6 +216,13 @@ const struct metric_family metric_families[METRICS] = {
 	    {"to", REVISIONS, revised_to_value}},
 	"Recipients that left a final state, which turned out not to be the "
 	"last one.", true},
+[METRIC_FILINGS] = {
+	"postlag_filings_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
+	{{"action", FILING_ACTIONS, filing_value}},
+	"What Dovecot's log says was done with recipients' mail, by the LMTP "
+	"session: stored in a mailbox, or by Sieve forwarded (redirect), "
+	"answered (vacation), rejected or discarded (unless it was stored, "
+	"too). 0 where no log of Dovecot's is read.", false},
 [METRIC_RECIPIENTS] = {
 	"postlag_recipients", METRIC_GAUGE, METRIC_PLAIN,
 	{{"state", OPEN_STATES + OUTCOMES, state_value}},
@@ -314,6 +329,10 @@ const struct metric_family metric_families[METRICS] = {
 	"postlag_deliveries_waiting", METRIC_GAUGE, METRIC_PLAIN,
 	{{.name = NULL}},
 	"Deliveries whose stamp names a message that is not known yet.", false},
+[METRIC_FILINGS_WAITING] = {
+	"postlag_filings_waiting", METRIC_GAUGE, METRIC_PLAIN,
+	{{.name = NULL}},
+	"LMTP sessions in Dovecot's log whose reply is not known yet.", false},
 [METRIC_CLOCK_SKEW] = {
 	"postlag_clock_skew_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
 	{{.name = NULL}},

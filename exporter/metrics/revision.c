@@ -37,10 +37,15 @@ static const enum recipient_state open_states[OPEN_STATES] = {
 	(SAID | OPEN | TO(EXPIRED) | TO(DELETED) | TO(GHOST) | TO(LOST) |      \
 	    TO(UNKNOWN) | TO(MERGED))
 
+/* What Dovecot's log may make of a delivery. */
+#define FILED (TO(HANDED_OFF) | TO(BOUNCED) | TO(DISCARDED))
+
 static const uint32_t successors[RECIPIENT_STATES] = {
+    [RECIPIENT_DELIVERED] = FILED,
     [RECIPIENT_BOUNCED] = SENT,
-    [RECIPIENT_RELAYED] = TO(DELIVERED),
-    [RECIPIENT_HANDED_OFF] = TO(DELIVERED) | TO(RELAYED),
+    [RECIPIENT_RELAYED] = TO(DELIVERED) | FILED,
+    [RECIPIENT_HANDED_OFF] =
+	(TO(DELIVERED) | TO(RELAYED) | FILED) & ~TO(HANDED_OFF),
     [RECIPIENT_EXPANDED] = SENT | TO(BOUNCED),
     [RECIPIENT_EXPIRED] = SAID,
     /* Maybe only an operator has said so. */

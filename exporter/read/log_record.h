@@ -13,7 +13,14 @@
 
 #include <stdint.h>
 
+/* Whose file it is. */
+enum log_owner {
+	LOG_OF_POSTFIX, /* perhaps with lines of others in it */
+	LOG_OF_DOVECOT  /* alone: it says nothing of Postfix's */
+};
+
 struct log_record {
+	enum log_owner owner;
 	enum log_gap gap; /* not NONE: no line; lines are missing that were
 			     written from gap_start_wall_ns to wall_ns */
 	int64_t gap_start_wall_ns;

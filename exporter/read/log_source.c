@@ -24,6 +24,7 @@
 
 struct log_source {
 	char *path;
+	enum log_owner owner;
 	char *name;
 	char *start_name;
 	char *note_name;
@@ -42,11 +43,13 @@ struct log_source {
 };
 
 struct log_source *
-log_source_new(const char *path, struct store *store, struct watch *watch)
+log_source_new(const char *path, enum log_owner owner, struct store *store,
+    struct watch *watch)
 {
 	struct log_source *source = memory_zeroed(1, sizeof(*source));
 
 	source->path = memory_string(path);
+	source->owner = owner;
 	source->name = memory_format("log:%s", path);
 	source->start_name = memory_format("log start:%s", path);
 	source->note_name = memory_format("log catalog:%s", path);
@@ -102,6 +105,12 @@ const char *
 log_source_start_name(const struct log_source *source)
 {
 	return source->start_name;
+}
+
+enum log_owner
+log_source_owner(const struct log_source *source)
+{
+	return source->owner;
 }
 
 /* A catalog that cannot be read is begun anew: generations are numbered by
@@ -233,8 +242,8 @@ log_source_next(struct log_source *source, struct log_record *record_r,
 		*record_r = source->gap;
 		return 1;
 	}
-	*record_r =
-	    (struct log_record){.start = log_reader_position(source->reader)};
+	*record_r = (struct log_record){.owner = source->owner,
+	    .start = log_reader_position(source->reader)};
 	result = log_reader_next(source->reader, &entry, reason);
 	if (result == 1)
 		fill(&entry, record_r);

@@ -20,8 +20,8 @@ struct watch;
 
 /* `path` names a log as in log_reader.h and is copied; the others are borrowed.
  */
-struct log_source *log_source_new(
-    const char *path, struct store *store, struct watch *watch);
+struct log_source *log_source_new(const char *path, enum log_owner owner,
+    struct store *store, struct watch *watch);
 void log_source_free(struct log_source **source);
 
 /* The names of its two positions in the store: up to where it was read, and
@@ -33,6 +33,8 @@ const char *log_source_start_name(const struct log_source *source);
  * configuration lies below `root` (see logger_conf.h); empty: for none. To be
  * called before log_source_restart(). */
 void log_source_look_for_limits(struct log_source *source, const char *root);
+
+enum log_owner log_source_owner(const struct log_source *source);
 
 /* Goes to where the store says. Returns 0, or -1. */
 int log_source_restart(struct log_source *source, struct reason *reason);

@@ -206,6 +206,10 @@ source_gauges(const struct source *source, int64_t *live)
 	int64_t *last = &live[metric_index(METRIC_SOURCE_LAST_EVENT, label)];
 	int64_t behind;
 
+	/* It must not hide that Postfix's is silent. */
+	if (source->log != NULL &&
+	    log_source_owner(source->log) == LOG_OF_DOVECOT)
+		return;
 	if (source->latest.wall_ns > *last)
 		*last = source->latest.wall_ns;
 	if (source->log != NULL) {

@@ -97,15 +97,11 @@ add_journal(struct sources *sources, const char *name)
 	source_close(&source);
 }
 
-int
-sources_add_log(struct sources *sources, const char *path,
-    const char *limit_root, struct reason *reason)
+static int
+add_log(struct sources *sources, struct log_source *log, struct reason *reason)
 {
-	struct source source = {
-	    .log = log_source_new(path, sources->store, sources->watch),
-	};
+	struct source source = {.log = log};
 
-	log_source_look_for_limits(source.log, limit_root);
 	source.name = memory_string(log_source_name(source.log));
 	if (source_open(&source, sources->directory, sources->store, reason) !=
 	    0) {
@@ -114,6 +110,27 @@ sources_add_log(struct sources *sources, const char *path,
 	}
 	source_add(sources, &source);
 	return 0;
+}
+
+int
+sources_add_log(struct sources *sources, const char *path,
+    const char *limit_root, struct reason *reason)
+{
+	struct log_source *log = log_source_new(
+	    path, LOG_OF_POSTFIX, sources->store, sources->watch);
+
+	log_source_look_for_limits(log, limit_root);
+	return add_log(sources, log, reason);
+}
+
+int
+sources_add_dovecot_log(
+    struct sources *sources, const char *path, struct reason *reason)
+{
+	return add_log(sources,
+	    log_source_new(
+		path, LOG_OF_DOVECOT, sources->store, sources->watch),
+	    reason);
 }
 
 static bool
@@ -279,6 +296,7 @@ sources_see_logs(const struct sources *sources)
 {
 	for (size_t i = 0; i < sources->count; i++)
 		if (sources->items[i].log != NULL &&
+		    log_source_owner(sources->items[i].log) == LOG_OF_POSTFIX &&
 		    !log_source_sees(sources->items[i].log))
 			return false;
 	return true;

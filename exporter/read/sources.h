@@ -4,12 +4,13 @@
  * effect.
  *
  * Each directory in the directory of journals is a source, and so is each log
- * of Postfix's. On one host a message's event is appended before its delivery
- * can begin; so a delivery that is not ready by itself is held back, and its
- * source with it, until every other source has been read to its end since it
- * was read, or to something that is later on the same boot's monotonic clock.
- * In the same way lines of a log come after what the journals held when they
- * were read, and deliveries after what the logs held. Not thread-safe.
+ * of Postfix's or Dovecot's. On one host a message's event is appended before
+ * its delivery can begin; so a delivery that is not ready by itself is held
+ * back, and its source with it, until every other source has been read to its
+ * end since it was read, or to something that is later on the same boot's
+ * monotonic clock. In the same way lines of a log come after what the journals
+ * held when they were read, and deliveries after what the logs held. Not
+ * thread-safe.
  */
 #ifndef EXPORTER_READ_SOURCES_H
 #define EXPORTER_READ_SOURCES_H
@@ -44,6 +45,10 @@ int sources_restart(struct sources *sources, struct reason *reason);
 int sources_add_log(struct sources *sources, const char *path,
     const char *limit_root, struct reason *reason);
 
+/* The same for a log of Dovecot's own. */
+int sources_add_dovecot_log(
+    struct sources *sources, const char *path, struct reason *reason);
+
 /* A record to apply: an event of a journal or a line of a log, and the damage
  * that was stepped over on the way to it. */
 struct source_record {
@@ -67,8 +72,8 @@ int sources_next(struct sources *sources, sources_ready *ready, void *context,
  * returned 0; the reason is in the log. */
 bool sources_in_trouble(const struct sources *sources);
 
-/* Whether every log is there and followed, also when there is none. To be asked
- * when sources_next() has returned 0. */
+/* Whether every log of Postfix's is there and followed, also when there is
+ * none. To be asked when sources_next() has returned 0. */
 bool sources_see_logs(const struct sources *sources);
 
 /* From where a log that was read up to `position` must be read again. */

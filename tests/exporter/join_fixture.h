@@ -18,12 +18,14 @@
  *     A a                   an operator acknowledges the loss of message `a`
  *     L smtpd 7 Q1: text    a line of the log: program, process id, text
  *     L:out qmgr 8 text     of instance `out`;  L: rsyslogd 1 text: of none
+ *     V s1 text             a line of Dovecot's own log about a session
  *     S 100                 nothing happens for so many seconds
  *     I 50                  from now on so many milliseconds from line to line
  *     X                     whatever waits has waited long enough
  *
  * A recipient is `local` (of example.test) or an address; `!u1` was rejected,
- * `u1=/550` was answered so at RCPT TO, `u1=` not after the data.
+ * `u1=/550` was answered so at RCPT TO, `u1=` not after the data, `u1=250#s1`
+ * as Dovecot answers in session s1.
  */
 #ifndef TESTS_EXPORTER_JOIN_FIXTURE_H
 #define TESTS_EXPORTER_JOIN_FIXTURE_H
@@ -56,18 +58,19 @@
 #define STAMP_WAIT_NS (60 * SECOND_NS)
 #define STEP_BYTES 100 /* of a journal that is not there */
 
-enum { MILTER, LMTP, MAILLOG, OPERATOR, JOURNALS };
+enum { MILTER, LMTP, MAILLOG, OPERATOR, DOVECOT, JOURNALS };
 
 static const char *const journal_names[JOURNALS] = {
-    "milter", "lmtp", "log", "operator"};
+    "milter", "lmtp", "log", "operator", "dovecot"};
 
-/* Where the log must be read again from; see join_log_start(). */
+/* Where the logs must be read again from; see join_log_start(). */
 #define LOG_START "log start"
+#define DOVECOT_START "dovecot start"
 
 struct step {
 	int journal;
 	struct event event;
-	char *line; /* MAILLOG */
+	char *line; /* MAILLOG, DOVECOT */
 	int64_t wall_ns;
 	struct journal_position position;
 };
@@ -202,6 +205,16 @@ script_message(struct script *script, const char *verb, char **rest)
 	script->messages[(unsigned char)*label] = message;
 }
 
+static inline char *
+script_reply(struct script *script, const char *local, const char *session)
+{
+	char text[300];
+
+	snprintf(
+	    text, sizeof(text), "<%s@example.test> %s Saved", local, session);
+	return arena_string(script->arena, text);
+}
+
 static inline void
 script_delivery_recipients(
     struct script *script, struct delivery_event *delivery, char **rest)
@@ -213,8 +226,12 @@ script_delivery_recipients(
 		    arena_append(script->arena, &delivery->recipients,
 			&delivery->recipient_count, sizeof(*recipient));
 		char *code = strchr(word, '=');
+		char *session = strchr(word, '#');
 
 		*code++ = '\0';
+		if (session != NULL)
+			recipient->final.text =
+			    script_reply(script, word, session + 1);
 		recipient->address = script_address(script, word);
 		recipient->position = delivery->part * 10 +
 				      (uint32_t)delivery->recipient_count - 1;
@@ -331,6 +348,21 @@ script_log(struct script *script, const char *verb, char **rest)
 	step->wall_ns = script_stamp(script, 0, 0).wall_ns;
 }
 
+static inline void
+script_dovecot(struct script *script, char **rest)
+{
+	struct step *step = &script->steps[script->count];
+	const char *session = strtok_r(NULL, " ", rest);
+	char line[1000];
+
+	snprintf(line, sizeof(line),
+	    "Nov 30 07:47:42 lmtp(u)<1><%s>: Info: sieve: msgid=<m>: %s",
+	    session, *rest);
+	step->journal = DOVECOT;
+	step->line = arena_string(script->arena, line);
+	step->wall_ns = script_stamp(script, 0, 0).wall_ns;
+}
+
 /* Returns whether the line is about the script's clock. */
 static inline bool
 script_clock(struct script *script, const char *verb, char **rest)
@@ -355,6 +387,8 @@ script_line(struct script *script, char *line)
 		script_message(script, verb, &rest);
 	else if (*verb == 'L')
 		script_log(script, verb, &rest);
+	else if (*verb == 'V')
+		script_dovecot(script, &rest);
 	else if (*verb == 'H')
 		script_heartbeat(script);
 	else if (*verb == 'A')
@@ -435,6 +469,9 @@ world_open(struct world *world)
 	if (world->reads_log)
 		world->applied[MAILLOG] =
 		    store_lower_bound(world->store, LOG_START);
+	if (world->reads_log)
+		world->applied[DOVECOT] =
+		    store_lower_bound(world->store, DOVECOT_START);
 }
 
 static inline void
@@ -513,10 +550,11 @@ world_apply_line(struct world *world, const struct step *step)
 		record.wall_ns -= record.wall_ns % world->precision_ns;
 	maillog_line_parse(step->line, strlen(step->line), &record.line);
 	maillog_record_parse(&record.line, &record.record);
-	if (join_apply_log(
-		world->join, journal_names[MAILLOG], &record, 0, &reason) != 0)
+	if ((step->journal == MAILLOG ? join_apply_log : join_apply_dovecot)(
+		world->join, journal_names[step->journal], &record, 0,
+		&reason) != 0)
 		fail_msg("%s", reason.text);
-	world->applied[MAILLOG] = step->position;
+	world->applied[step->journal] = step->position;
 }
 
 static inline void
@@ -550,10 +588,13 @@ world_commit(struct world *world)
 	    {journal_names[MAILLOG], world->applied[MAILLOG]},
 	    {LOG_START, join_log_start(world->join, journal_names[MAILLOG],
 			    world->applied[MAILLOG])},
+	    {journal_names[DOVECOT], world->applied[DOVECOT]},
+	    {DOVECOT_START, join_log_start(world->join, journal_names[DOVECOT],
+				world->applied[DOVECOT])},
 	};
 	struct reason reason;
 
-	if (store_commit(world->store, positions, world->reads_log ? 5 : 3,
+	if (store_commit(world->store, positions, world->reads_log ? 7 : 3,
 		&reason) != 0)
 		fail_msg("%s", reason.text);
 }

@@ -34,6 +34,29 @@ local_size(const char *address)
 }
 
 static inline void
+dump_filings(const struct recipient_record *recipient, struct buffer *out)
+{
+	char *texts[TEXTS_MAX];
+
+	if (recipient->filing_count == 0)
+		return;
+	for (size_t i = 0; i < recipient->filing_count; i++) {
+		const struct filing_record *filing = &recipient->filings[i];
+		struct buffer text = {.data = NULL};
+
+		buffer_append_format(&text, "%s%s%s",
+		    filing_action_name(filing->action),
+		    filing->name != NULL ? "-" : "",
+		    filing->name != NULL ? filing->name : "");
+		buffer_append(&text, "", 1);
+		texts[i] = (char *)text.data;
+	}
+	buffer_append_string(out, "{");
+	append_sorted(out, texts, recipient->filing_count);
+	buffer_append_string(out, " }");
+}
+
+static inline void
 dump_log_recipients(const struct message_record *record, struct buffer *out)
 {
 	char *texts[TEXTS_MAX];
@@ -54,6 +77,7 @@ dump_log_recipients(const struct message_record *record, struct buffer *out)
 			buffer_append_format(
 			    &text, "(%s)", fate_reason_name(recipient->reason));
 		buffer_append_format(&text, "/%u", recipient->attempts);
+		dump_filings(recipient, &text);
 		buffer_append(&text, "", 1);
 		texts[i] = (char *)text.data;
 	}
@@ -109,7 +133,10 @@ log_step_queue_id(const struct step *step, char queue_id_r[32])
 	snprintf(queue_id_r, 32, "%s", known != NULL ? known : "");
 	if (step->line == NULL)
 		return;
-	text = strstr(step->line, "]: ") + 3;
+	text = strstr(step->line, "]: ");
+	if (text == NULL)
+		return;
+	text += 3;
 	size = strspn(text, "ABCDEF0123456789");
 	if (text[size] == ':')
 		snprintf(queue_id_r, 32, "%.*s", (int)size, text);

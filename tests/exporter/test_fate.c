@@ -7,7 +7,7 @@
 #include "tests/lib/unit.h"
 
 #define MESSAGE_BITS 16
-#define RECIPIENT_BITS 12
+#define RECIPIENT_BITS 16
 
 /* What Postfix or the LMTP server has said of the recipient by name. */
 #define NAMED_OUTCOMES                                                         \
@@ -15,6 +15,11 @@
 	    EVIDENCE_LOG_DELIVERED | EVIDENCE_LOG_RELAYED |                    \
 	    EVIDENCE_LOG_HANDED_OFF | EVIDENCE_LOG_DISCARDED |                 \
 	    EVIDENCE_LOG_BOUNCED | EVIDENCE_LOG_EXPANDED)
+
+/* Dovecot, of what became of a delivery. */
+#define BY_SIEVE                                                               \
+	(EVIDENCE_SIEVE_FORWARDED | EVIDENCE_SIEVE_REJECTED |                  \
+	    EVIDENCE_SIEVE_DISCARDED)
 
 static enum recipient_state
 state_of(uint32_t message, uint32_t recipient)
@@ -126,16 +131,54 @@ only_what_is_missing_can_be_acknowledged(void **state)
 		}
 }
 
-/* Case 49: no way back from a delivery, whatever else comes to be known. */
+/* Case 49: no way back from a delivery, whatever else comes to be known, but
+ * what Dovecot says of it. */
 static void
 delivered_stays_delivered(void **state)
 {
 	for (uint32_t message = 0; message < 1u << MESSAGE_BITS; message++)
-		for (uint32_t bit = 2; bit < RECIPIENT_BITS; bit++)
+		for (uint32_t bit = 2; bit < RECIPIENT_BITS; bit++) {
+			uint32_t more = 1u << bit;
+
+			if ((more & BY_SIEVE) == 0)
+				assert_int_equal(
+				    state_of(message,
+					EVIDENCE_HOOK_DELIVERED | more),
+				    RECIPIENT_DELIVERED);
 			assert_int_equal(
-			    state_of(
-				message, EVIDENCE_HOOK_DELIVERED | 1u << bit),
+			    state_of(message, EVIDENCE_HOOK_DELIVERED |
+						  EVIDENCE_STORED | more),
 			    RECIPIENT_DELIVERED);
+		}
+}
+
+/* Cases 34 and 35. Of several the one that keeps most of the mail decides. */
+static void
+what_sieve_did_is_the_outcome_of_a_delivery(void **state)
+{
+	static const struct {
+		uint32_t evidence;
+		enum recipient_state state;
+	} cases[] = {
+	    {EVIDENCE_SIEVE_DISCARDED, RECIPIENT_DISCARDED},
+	    {EVIDENCE_SIEVE_REJECTED | EVIDENCE_SIEVE_DISCARDED,
+		RECIPIENT_BOUNCED},
+	    {EVIDENCE_SIEVE_FORWARDED | EVIDENCE_SIEVE_DISCARDED,
+		RECIPIENT_HANDED_OFF},
+	    {EVIDENCE_STORED | EVIDENCE_SIEVE_FORWARDED |
+		    EVIDENCE_SIEVE_DISCARDED,
+		RECIPIENT_DELIVERED},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(
+		    state_of(MESSAGE_ACCEPTED | MESSAGE_QUEUED,
+			EVIDENCE_LOG_DELIVERED | cases[i].evidence),
+		    cases[i].state);
+		assert_int_equal(state_of(MESSAGE_ACCEPTED | MESSAGE_QUEUED,
+				     cases[i].evidence),
+		    RECIPIENT_IN_FLIGHT);
+	}
 }
 
 /* Label sets are closed: no evidence leads from an outcome to a state for which
@@ -178,6 +221,7 @@ main(void)
 	    cmocka_unit_test(lost_needs_a_queue_file_that_is_gone),
 	    cmocka_unit_test(only_what_is_missing_can_be_acknowledged),
 	    cmocka_unit_test(delivered_stays_delivered),
+	    cmocka_unit_test(what_sieve_did_is_the_outcome_of_a_delivery),
 	    cmocka_unit_test(whatever_comes_the_revision_has_a_label),
 	    cmocka_unit_test(revisions_are_numbered_one_by_one),
 	};
