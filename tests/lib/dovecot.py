@@ -4,6 +4,7 @@ one Maildir for every recipient address that mail comes for."""
 
 import email
 import email.policy
+import glob
 import os
 import pwd
 import re
@@ -63,8 +64,9 @@ USER = "postlag-vmail"
 class Mail:
     """A delivered message: one file in one mailbox."""
 
-    def __init__(self, recipient, path):
+    def __init__(self, recipient, mailbox, path):
         self.recipient = recipient
+        self.mailbox = mailbox
         self.path = path
         seconds, micros = re.match(r"(\d+)\.M(\d+)P", os.path.basename(path)
                                    ).groups()
@@ -82,14 +84,15 @@ class Mail:
 
 
 class Dovecot:
-    def __init__(self, directory, further=""):
-        """`further` is more configuration text."""
+    def __init__(self, directory, further="", command=()):
+        """`further` is more configuration text, `command` runs Dovecot's."""
         self.directory = directory
         self.mail = os.path.join(directory, "mail")
         self.socket = os.path.join(directory, "run", "hook-lmtp")
         self.auth_socket = os.path.join(directory, "run", "auth-smtpd")
         self.port = free_port()
         self.further = further
+        self.command = list(command)
         self.config = os.path.join(directory, "dovecot.conf")
         self.process = None
 
@@ -104,7 +107,7 @@ class Dovecot:
 
     def start(self):
         self.process = subprocess.Popen(
-            ["dovecot", "-F", "-c", self.config], stdin=subprocess.DEVNULL,
+            [*self.command, "dovecot", "-F", "-c", self.config], stdin=subprocess.DEVNULL,
             start_new_session=True)
         wait_until(self._ready, "Dovecot to listen")
 
@@ -136,20 +139,20 @@ class Dovecot:
 
     def mailboxes(self):
         """Every delivered message, oldest first."""
-        mails = [Mail(recipient, path)
-                 for recipient, path in self._files()]
+        mails = [Mail(*file) for file in self._files()]
         return sorted(mails, key=lambda mail: (mail.saved_us, mail.path))
 
     def count(self):
         return sum(1 for _ in self._files())
 
     def _files(self):
+        """(user, mailbox, path); a mailbox but INBOX is a folder ".NAME"."""
         for user in os.listdir(self.mail):
-            for folder in ("new", "cur"):
-                path = os.path.join(self.mail, user, "Maildir", folder)
-                try:
-                    names = os.listdir(path)
-                except FileNotFoundError:
-                    continue
-                for name in names:
-                    yield user, os.path.join(path, name)
+            top = os.path.join(glob.escape(self.mail), glob.escape(user),
+                               "Maildir")
+            for folder in ("", ".[!.]*"):
+                for path in glob.glob(os.path.join(top, folder, "new", "*")) \
+                        + glob.glob(os.path.join(top, folder, "cur", "*")):
+                    name = os.path.basename(
+                        os.path.dirname(os.path.dirname(path)))
+                    yield user, name[1:] if folder else "INBOX", path

@@ -50,6 +50,8 @@ class FateStack(Stack):
         self.files = dict(files or {})
         # Deliveries with a 2xx for which Dovecot makes no file.
         self.without_file = 0
+        # Recipients that bounced without a line of Postfix's.
+        self.without_line = 0
         # The shortest ages: whoever is called lost falsely shows it soon.
         self.settings["exporter"].update({
             "maillog": self.postfix.log_path,
@@ -254,7 +256,8 @@ class Balance:
                       self.stack.mailbox_files())
         self._compare("queue", sum(self._now(state) for state in OPEN),
                       self._queue())
-        self._compare("bounce lines", self._now("bounced"), self._bounced())
+        self._compare("bounce lines", self._now("bounced"),
+                      self._bounced() + self.stack.without_line)
         return not self.wrong
 
     def _compare(self, what, ours, theirs):

@@ -31,13 +31,15 @@ HOOK_HOST = "127.0.0.2"
 
 class MailSystem:
     def __init__(self, listeners=None, *, hook_port=None, main_cf=None,
-                 services=(), dovecot_further="", hook_options=None):
+                 services=(), dovecot_further="", dovecot_command=(),
+                 hook_options=None):
         """`hook_options` override the hook's transport options."""
         ensure_users()
         self.private = PrivateDirectory("postlag-")
         self.directory = self.private.path
         self.hook_port = hook_port
-        self.dovecot = Dovecot(f"{self.directory}/dovecot", dovecot_further)
+        self.dovecot = Dovecot(f"{self.directory}/dovecot", dovecot_further,
+                               dovecot_command)
         transport = service("postlag-lmtp", "unix", "lmtp",
                             {**packaged_hook_transport(),
                              **(hook_options or {})})
