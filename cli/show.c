@@ -31,11 +31,13 @@
 
 enum { LIMIT_DEFAULT = 20 };
 
-static const struct store_options_help help = {"one id, queue id or Message-ID",
+static const struct store_options_help help = {
+    "one id, queue id, Message-ID or session id",
     STORE_OPTION_JSON | STORE_OPTION_LIMIT, false,
     "usage: postlag show [-c FILE] [--store DIR] [--json] [--limit N] KEY\n\n"
     "Shows what became of a message, newest match first. KEY is its id, a\n"
-    "queue id, or a Message-ID with or without <>.\n\n" STORE_OPTIONS_TEXT
+    "queue id, a Message-ID with or without <>, or an LMTP session id of\n"
+    "Dovecot's.\n\n" STORE_OPTIONS_TEXT
     "  --json       exact times, a JSON object for each match\n"
     "  --limit N    at most N matches (default 20)\n\n"
     "Exit status: 0 found, 1 not found, 2 wrong usage or unreadable store.\n"};
@@ -79,8 +81,8 @@ not_found(const struct store_options *options, const char *directory)
 	struct text_page page = {terminal_style(stderr), &text, 0};
 
 	page_format(&page,
-	    "postlag: no message with the id, queue id or"
-	    " Message-ID \"%s\" in %s",
+	    "postlag: no message with the id, queue id, Message-ID or"
+	    " session id \"%s\" in %s",
 	    options->keys[0], directory);
 	page_end_line(&page);
 	page_reach(&page, directory);

@@ -12,9 +12,9 @@ import shutil
 
 from dovecot import USER
 from fate_stack import FateStack
+from programs import ROOT
 from syslog_daemon import SyslogDaemon
 
-# All names that are in FURTHER in braces.
 FURTHER = """\
 protocol lmtp {{
   mail_plugins = sieve quota
@@ -44,6 +44,13 @@ SCRIPTS = {
 }
 
 
+def packaged_log_settings():
+    """The packaged snippet of Dovecot's configuration about its log."""
+    with open(f"{ROOT}/packaging/dovecot/log.conf.snippet",
+              encoding="utf-8") as file:
+        return file.read()
+
+
 class SieveStack(FateStack):
     def __init__(self, *, syslog=False, dovecot_settings="", **more):
         """With `syslog`, Dovecot's log is in the file of Postfix's."""
@@ -55,7 +62,7 @@ class SieveStack(FateStack):
         if syslog:
             self.syslog = SyslogDaemon(self.directory, self.postfix.log_path)
             self.dovecot.command = self.syslog.command()
-            self.dovecot.further += "log_path = syslog\n"
+            self.dovecot.further += packaged_log_settings()
         else:
             self.settings["exporter"]["dovecot_log"] = self.dovecot_log
 

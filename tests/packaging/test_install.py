@@ -34,6 +34,7 @@ EXPECTED = {
     "usr/share/doc/postlag/postfix/main.cf.snippet": 0o644,
     "usr/share/doc/postlag/postfix/master.cf.snippet": 0o644,
     "usr/share/doc/postlag/dovecot/lmtp.conf.snippet": 0o644,
+    "usr/share/doc/postlag/dovecot/log.conf.snippet": 0o644,
     "usr/lib/systemd/system/postlag-milter.service": 0o644,
     "usr/lib/systemd/system/postlag-lmtp.service": 0o644,
     "usr/lib/systemd/system/postlag-exporter.service": 0o644,
