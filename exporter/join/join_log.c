@@ -17,11 +17,6 @@
 #include "exporter/metrics/effect.h"
 #include "exporter/read/log_trust_record.h"
 
-/* What Postfix generates itself or gets from this machine may be told only
- * later to continue another message: so long one waits for that. By the log's
- * own time, or, when there are no lines, by the clock. */
-#define LINK_WAIT_NS (3 * SECOND_NS)
-#define IDLE_WAIT_NS (5 * SECOND_NS)
 /* Nothing has followed for so long, by the log's time: it is forgotten. */
 #define CONTEXT_MAX_NS (3600 * SECOND_NS)
 /* Beyond this many the oldest is forgotten. */

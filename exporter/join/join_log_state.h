@@ -15,6 +15,21 @@
 /* By how much the log's clock and the milter's may differ. */
 #define CLOCKS_DIFFER_NS (2 * SECOND_NS)
 
+/* What Postfix generates itself, or gets from this machine, may be told only
+ * later to continue another message: by the line "queued as NEW" or "forwarded
+ * as NEW" of the one that it was before, which smtp(8) logs when the content
+ * filter has answered it. A filter answers after Postfix has taken the mail
+ * from it, as late as it likes: it may have a log or a database to write to
+ * first. Taken for a message of its own too early, the mail counts twice, and
+ * what it was before ends as handed off. A decision of an smtpd (DISCARD) waits
+ * likewise from the end of its session on for what the milter tells of it.
+ * Hence seconds, by the log's own time, which may have whole ones. When no
+ * lines come it goes by the clock, and longer: loggers may keep lines back for
+ * a second. So what waits shows after 5 s on a quiet log; all other mail at
+ * once, because a milter or another host brought it. */
+#define LINK_WAIT_NS (3 * SECOND_NS)
+#define IDLE_WAIT_NS (5 * SECOND_NS)
+
 /* A line to apply. */
 struct log_input {
 	const char *source;
