@@ -32,6 +32,7 @@ struct sources {
 	size_t turn_records;
 	size_t ended; /* sources in a row that had nothing */
 	uint64_t moment;
+	struct stat scanned; /* the directory when it was scanned last */
 	bool trouble;
 	bool at_end; /* the last sources_next() returned 0 */
 };
@@ -155,6 +156,7 @@ sources_scan(struct sources *sources, struct reason *reason)
 	if (directory == NULL)
 		return reason_set_errno(
 		    reason, "cannot read %s", sources->directory);
+	fstat(dirfd(directory), &sources->scanned);
 	while ((entry = readdir(directory)) != NULL)
 		if (is_directory(directory, entry) &&
 		    !is_open(sources, entry->d_name))
@@ -243,6 +245,24 @@ look_ahead(struct sources *sources, struct source *source, sources_ready *ready,
 	return true;
 }
 
+/* Whether there are journals that were begun since the last scan: what
+ * is held back must wait for them, too. */
+static bool
+find_new_journals(struct sources *sources)
+{
+	const struct stat *last = &sources->scanned;
+	size_t count = sources->count;
+	struct stat status;
+
+	if (stat(sources->directory, &status) != 0 ||
+	    (status.st_mtim.tv_sec == last->st_mtim.tv_sec &&
+		status.st_mtim.tv_nsec == last->st_mtim.tv_nsec &&
+		status.st_nlink == last->st_nlink))
+		return false;
+	sources_scan(sources, NULL);
+	return sources->count > count;
+}
+
 static void
 end_turn(struct sources *sources)
 {
@@ -279,7 +299,7 @@ sources_next(struct sources *sources, sources_ready *ready, void *context,
 		} else if (source->held_back && !is_released(sources, source)) {
 			sources->ended = 0;
 			end_turn(sources);
-		} else {
+		} else if (!source->held_back || !find_new_journals(sources)) {
 			sources->ended = 0;
 			sources->turn_records++;
 			source_give(source, record_r);

@@ -203,6 +203,22 @@ a_delivery_comes_after_what_was_written_before_it(void **state)
 }
 
 static void
+a_journal_that_nobody_has_seen_yet_comes_before_it_as_well(void **state)
+{
+	struct fixture *fixture = *state;
+	struct reason reason;
+
+	fixture->lmtp = open_writer(fixture->journal, "lmtp");
+	assert_int_equal(sources_scan(fixture->sources, &reason), 0);
+	fixture->milter = open_writer(fixture->journal, "milter");
+	write_message(fixture, 1);
+	write_delivery(fixture, 1);
+	assert_int_equal(next(fixture, only_messages), 1);
+	assert_int_equal(next(fixture, only_messages), -1);
+	assert_int_equal(next(fixture, only_messages), 0);
+}
+
+static void
 it_need_not_wait_for_what_is_later(void **state)
 {
 	struct fixture *fixture = *state;
@@ -359,6 +375,9 @@ main(void)
 	    cmocka_unit_test_setup_teardown(
 		a_delivery_comes_after_what_was_written_before_it, setup,
 		teardown),
+	    cmocka_unit_test_setup_teardown(
+		a_journal_that_nobody_has_seen_yet_comes_before_it_as_well,
+		setup, teardown),
 	    cmocka_unit_test_setup_teardown(
 		it_need_not_wait_for_what_is_later, setup, teardown),
 	    cmocka_unit_test_setup_teardown(
