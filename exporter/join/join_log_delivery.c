@@ -38,6 +38,13 @@ is_original(const char *original, const char *address)
 	       strncmp(original, address, size) == 0 && address[size] == '@';
 }
 
+/* A line without an original address was about the recipient. */
+#define BY_LINE                                                                \
+	(EVIDENCE_LOG_DELIVERED | EVIDENCE_LOG_RELAYED |                       \
+	    EVIDENCE_LOG_HANDED_OFF | EVIDENCE_LOG_DISCARDED |                 \
+	    EVIDENCE_LOG_BOUNCED | EVIDENCE_LOG_DEFERRED |                     \
+	    EVIDENCE_LOG_EXPANDED)
+
 /* How well a recipient of the message fits; 0: not at all. The same mailbox may
  * be reached from several addresses, each of which is a recipient. */
 static int
@@ -51,14 +58,16 @@ match_rank(
 	if (likeness == LIKE_NOT || (recipient->evidence & EVIDENCE_REFUSED))
 		return 0;
 	if (recipient->original != NULL)
-		return delivery->original == NULL ? 1
-		       : address_likeness(recipient->original,
-			     delivery->original) != LIKE_NOT
+		return delivery->original != NULL &&
+			       address_likeness(recipient->original,
+				   delivery->original) != LIKE_NOT
 			   ? 8 + (int)likeness
 			   : 0;
 	if (delivery->original == NULL)
 		return is_named ? 8 + (int)likeness : 4 + (int)likeness;
-	return is_named ? 0 : 4 + (int)likeness;
+	return is_named || (recipient->evidence & BY_LINE) != 0
+		   ? 0
+		   : 4 + (int)likeness;
 }
 
 /* The number of the recipient that is meant, or the number a new one gets. */
