@@ -201,6 +201,18 @@ class OwnFile(EveryWay, Filed):
             self.assertIn(queue_id, shown)
             self.assertIn("stored in INBOX", shown)
 
+    def test_mail_of_others(self):
+        """lines that no reply of our Postfix is about are waited for"""
+        before = self.stack.metrics().total("postlag_filings_total")
+        with open(self.stack.dovecot_log, "a", encoding="ascii") as log:
+            log.write("Nov 30 12:00:00 lmtp(u1@other.test)<1><0therS/ssion>: "
+                      "Info: msgid=<m@other.test>: saved mail to INBOX\n")
+        wait_until(lambda: self.stack.metrics().value(
+            "postlag_filings_waiting") > 0, "the line", 30, 0.05)
+        self.assertEqual(
+            self.stack.metrics().total("postlag_filings_total"), before)
+        self.assertIsNone(self.record("0therS/ssion"))
+
     def test_the_exporter_was_down(self):
         """Dovecot's lines of that time are read, once"""
         before = self.stack.metrics().value("postlag_filings_total",

@@ -71,7 +71,11 @@ WAYS = {
     "Sieve": [
         ("fates_reinjection", "discarded_by_sieve"),
         ("fates_reinjection", "redirected_by_sieve"),
-        ("fates_reinjection", "rejected_by_sieve")],
+        ("fates_reinjection", "rejected_by_sieve"),
+        ("fates_dovecot", "discard"),
+        ("fates_dovecot", "redirect"),
+        ("fates_dovecot", "redirect_with_a_copy"),
+        ("fates_dovecot", "reject")],
     "a corrupt queue file": [("fates_admin", "corrupt")],
     "moved away by an administrator": [
         ("losses", "lost_in_deferred_then_put_back_and_delivered")],
