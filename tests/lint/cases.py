@@ -78,6 +78,7 @@ WAYS = {
         ("fates_dovecot", "reject")],
     "a corrupt queue file": [("fates_admin", "corrupt")],
     "moved away by an administrator": [
+        ("ack", "a_loss_is_acknowledged_and_the_balance_closes"),
         ("losses", "lost_in_deferred_then_put_back_and_delivered")],
     "never queued": [
         ("fates_ghosts", "queue_file_that_cannot_be_synced"),
