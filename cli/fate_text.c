@@ -38,6 +38,7 @@ static const char *const reasons[FATE_REASONS] = {
     [FATE_REASON_ACKNOWLEDGED] = "it was lost, as an operator acknowledged",
     [FATE_REASON_ACKNOWLEDGED_UNKNOWN] =
 	"it was unknown, as an operator acknowledged",
+    [FATE_REASON_OUTLIVED] = "nobody saw it end within the queue lifetime",
 };
 
 void

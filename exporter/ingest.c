@@ -29,6 +29,7 @@
 #include "exporter/read/sources.h"
 #include "exporter/read/watch.h"
 #include "exporter/serve/published.h"
+#include "exporter/upkeep.h"
 #include "store/store.h"
 
 #define FIRST_PAUSE_NS (100 * INT64_C(1000000))
@@ -45,12 +46,12 @@ struct ingest {
 	struct logs logs;
 	struct join *join;
 	struct loss *loss;
+	struct upkeep upkeep;
 	struct picture picture;
 	pthread_t thread;
 	int stop_fd;
 	atomic_bool stopping;
 
-	int64_t day;          /* UTC, when the join's memory was built */
 	int64_t batch_events; /* applied and not committed */
 	int64_t batch_deadline_ns;
 	bool at_end; /* everything that was there is read */
@@ -104,7 +105,6 @@ static void
 publish(struct ingest *ingest)
 {
 	struct join_figures join;
-	struct store_figures store;
 
 	look_at_sources(ingest);
 	look_at_losses(ingest);
@@ -117,14 +117,8 @@ publish(struct ingest *ingest)
 	set_live(ingest, METRIC_DELIVERIES_WAITING, (int64_t)join.waiting);
 	set_live(
 	    ingest, METRIC_FILINGS_WAITING, (int64_t)join.sessions_waiting);
-	store_figures(ingest->store, &store);
-	set_live(ingest, METRIC_STORE_FILES, (int64_t)store.files);
-	set_live(ingest, METRIC_STORE_BYTES, (int64_t)store.bytes);
-	set_live(
-	    ingest, METRIC_STORE_DAMAGED_FILES, (int64_t)store.damaged_files);
-	set_live(ingest, METRIC_STORE_COMMITS, (int64_t)store.commits);
+	upkeep_gauges(&ingest->upkeep, ingest->picture.live);
 	set_live(ingest, METRIC_STORE_ERRORS, (int64_t)ingest->store_errors);
-	set_live(ingest, METRIC_STORE_LONGEST_COMMIT, store.longest_commit_ns);
 	set_live(ingest, METRIC_BUILD_INFO, 1);
 	published_swap(ingest->published, &ingest->picture);
 }
@@ -135,6 +129,7 @@ break_off(struct ingest *ingest, const struct reason *reason)
 {
 	log_error("store=failed reason=\"%s\"", reason->text);
 	store_rollback(ingest->store);
+	upkeep_break_off(&ingest->upkeep);
 	ingest->broken = true;
 	ingest->batch_events = 0;
 	ingest->store_errors++;
@@ -151,21 +146,12 @@ break_off(struct ingest *ingest, const struct reason *reason)
 	published_swap(ingest->published, &ingest->picture);
 }
 
-static int
-rebuild(struct ingest *ingest, struct reason *reason)
-{
-	const struct stamp now = clock_stamp();
-
-	ingest->day = clock_day(now.wall_ns);
-	return join_rebuild(ingest->join, now.monotonic_ns, reason);
-}
-
 static void
 recover(struct ingest *ingest)
 {
 	struct reason reason;
 
-	if (rebuild(ingest, &reason) != 0 ||
+	if (join_rebuild(ingest->join, now_ns(), &reason) != 0 ||
 	    sources_restart(ingest->sources, &reason) != 0) {
 		break_off(ingest, &reason);
 		return;
@@ -264,6 +250,22 @@ apply_answers(struct ingest *ingest, struct reason *reason)
 	    ingest->loss, join_messages(ingest->join), &now, reason);
 }
 
+/* What is said of days that are past must have been read before. */
+static int
+look_after_store(struct ingest *ingest, struct reason *reason)
+{
+	bool all_is_read =
+	    ingest->at_end && !sources_in_trouble(ingest->sources);
+	long changed = upkeep_before_commit(
+	    &ingest->upkeep, all_is_read, now_ns(), reason);
+
+	if (changed > 0 && ingest->batch_events == 0)
+		ingest->batch_deadline_ns = now_ns();
+	if (changed > 0)
+		ingest->batch_events += changed;
+	return changed < 0 ? -1 : 0;
+}
+
 static bool
 batch_is_due(const struct ingest *ingest)
 {
@@ -294,10 +296,6 @@ commit(struct ingest *ingest, struct reason *reason)
 	ingest->batch_events = 0;
 	ingest->pause_ns = 0;
 	sources_remove_read(ingest->sources);
-	/* A new day takes one out of those that may still be written, and what
-	 * is open in it out of memory. */
-	if (clock_day(clock_stamp().wall_ns) != ingest->day)
-		return rebuild(ingest, reason);
 	return 0;
 }
 
@@ -311,7 +309,8 @@ work(struct ingest *ingest)
 
 	loss_look(ingest->loss, join_messages(ingest->join), &now);
 	if (read_batch(ingest, &reason) != 0 || expire(ingest, &reason) != 0 ||
-	    apply_answers(ingest, &reason) != 0) {
+	    apply_answers(ingest, &reason) != 0 ||
+	    look_after_store(ingest, &reason) != 0) {
 		break_off(ingest, &reason);
 		return;
 	}
@@ -324,6 +323,7 @@ work(struct ingest *ingest)
 		}
 		news = true;
 	}
+	upkeep_between_batches(&ingest->upkeep);
 	if (ingest->at_end &&
 	    (!ingest->picture.caught_up || *ingest->picture.trouble != '\0')) {
 		ingest->picture.caught_up = true;
@@ -334,19 +334,21 @@ work(struct ingest *ingest)
 		publish(ingest);
 }
 
-/* When there is something to do though no source grows; 0: never. */
+/* When there is something to do though no source grows. */
 static int64_t
 next_deadline_ns(const struct ingest *ingest)
 {
 	int64_t join_ns = join_deadline(ingest->join);
 	int64_t loss_ns =
 	    loss_deadline(ingest->loss, join_messages(ingest->join));
+	int64_t next_ns = upkeep_deadline(&ingest->upkeep, now_ns());
 
-	return loss_ns != 0 && (join_ns == 0 || loss_ns < join_ns) ? loss_ns
-								   : join_ns;
+	if (join_ns != 0 && join_ns < next_ns)
+		next_ns = join_ns;
+	return loss_ns != 0 && loss_ns < next_ns ? loss_ns : next_ns;
 }
 
-/* How long to sleep; -1: until something happens. */
+/* How long to sleep unless something happens. */
 static int64_t
 sleep_ns(const struct ingest *ingest)
 {
@@ -361,8 +363,6 @@ sleep_ns(const struct ingest *ingest)
 		deadline_ns = ingest->batch_deadline_ns;
 	else if (sources_in_trouble(ingest->sources))
 		deadline_ns = now + RETRY_NS;
-	if (deadline_ns == 0)
-		return -1;
 	return deadline_ns > now ? deadline_ns - now : 0;
 }
 
@@ -395,8 +395,7 @@ sleep_until_needed(struct ingest *ingest)
 	loss_fds(ingest->loss, loss);
 	for (size_t i = 0; i < LOSS_FDS; i++)
 		fds[2 + i] = (struct pollfd){loss[i], POLLIN, 0};
-	if (ppoll(fds, idle ? 2 + LOSS_FDS : 1, ns < 0 ? NULL : &timeout,
-		NULL) > 0 &&
+	if (ppoll(fds, idle ? 2 + LOSS_FDS : 1, &timeout, NULL) > 0 &&
 	    fds[1].revents != 0)
 		take_news(ingest);
 }
@@ -455,7 +454,9 @@ open_all(struct ingest *ingest, struct reason *reason)
 	ingest->loss = loss_new(&ingest->settings.loss, ingest->settings.lookup,
 	    ingest->logs.trust);
 	loss_look(ingest->loss, join_messages(ingest->join), &now);
-	if (rebuild(ingest, reason) != 0)
+	ingest->upkeep =
+	    (struct upkeep){.store = ingest->store, .join = ingest->join};
+	if (join_rebuild(ingest->join, now.monotonic_ns, reason) != 0)
 		return -1;
 	return sources_scan(ingest->sources, reason);
 }

@@ -218,6 +218,7 @@ day_file_begin(struct day_file *file, bool create, struct reason *reason)
 	day_file_end_read(file);
 	database_begin_write(file->tables.database);
 	file->in_transaction = true;
+	file->is_sealed = false;
 	if (database_check(file->tables.database, reason) == 0)
 		return 0;
 	day_file_rollback(file);

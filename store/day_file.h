@@ -39,6 +39,7 @@ struct day_file {
 	bool in_transaction; /* to write */
 	bool is_reading;     /* in one to read, which excludes the other */
 	bool unpublished;    /* committed, not yet in the sums */
+	bool is_sealed;      /* see store_seal.h */
 	struct positions positions;
 	struct day_totals *totals;
 	struct batch_leg *legs;
@@ -61,6 +62,9 @@ void day_file_free(struct day_file **file);
  * of a newer version. */
 int day_file_open(struct day_file *file, bool create, struct totals *sums,
     struct reason *reason);
+
+/* Whether nothing is open and no delivery waits in it, or it is closed. */
+bool day_file_is_finished(struct day_file *file);
 
 /* Closes the connection, emptying its log if nobody else reads it. */
 void day_file_close(struct day_file *file);

@@ -34,6 +34,7 @@ static const char *const fate_reasons[FATE_REASONS] = {
     [FATE_REASON_NEVER_QUEUED] = "never_queued",
     [FATE_REASON_ACKNOWLEDGED] = "acknowledged",
     [FATE_REASON_ACKNOWLEDGED_UNKNOWN] = "acknowledged_unknown",
+    [FATE_REASON_OUTLIVED] = "outlived_the_queue",
 };
 
 static const char *const filing_actions[FILING_ACTIONS] = {

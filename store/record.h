@@ -52,6 +52,8 @@ enum fate_reason {
 	FATE_REASON_ACKNOWLEDGED,
 	/* DELETED: it was unknown, and an operator acknowledged that. */
 	FATE_REASON_ACKNOWLEDGED_UNKNOWN,
+	/* UNKNOWN: nobody saw it end within the queue lifetime. */
+	FATE_REASON_OUTLIVED,
 	FATE_REASONS
 };
 

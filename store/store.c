@@ -48,6 +48,7 @@ store_day(struct store *store, int64_t day)
 	if (file != NULL)
 		return file;
 	file = day_file_new(store->directory, day, totals_names(store->totals));
+	file->is_sealed = !store_day_is_writable(store, day);
 	store->files = memory_resize(
 	    store->files, store->file_count + 1, sizeof(struct day_file *));
 	store->files[store->file_count++] = file;
@@ -125,15 +126,34 @@ sum_up(struct store *store, struct day_file *file, struct reason *reason)
 	return opened < 0 ? -1 : 0;
 }
 
-/* One that is past writing: only what it sums up to matters. */
+/* Whether it has something of a batch that is read again. */
+static bool
+is_ahead(const struct store *store, const struct day_file *file)
+{
+	const struct positions *positions = &file->positions;
+
+	for (size_t i = 0; i < positions->count; i++)
+		if (journal_position_compare(positions->items[i].position,
+			control_bound(
+			    store->control, positions->items[i].source)) > 0)
+			return true;
+	return false;
+}
+
+/* One that is past writing: what it sums up to matters, and whether it is
+ * sealed. */
 static int
 sum_up_old(struct store *store, int64_t day, struct reason *reason)
 {
 	struct day_file *file =
 	    day_file_new(store->directory, day, totals_names(store->totals));
 	int result = sum_up(store, file, reason);
+	bool is_sealed = result != 0 ||
+			 (day_file_is_finished(file) && !is_ahead(store, file));
 
 	day_file_free(&file);
+	if (!is_sealed)
+		store_day(store, day)->is_sealed = false;
 	return result;
 }
 
@@ -155,9 +175,8 @@ open_files(struct store *store, struct reason *reason)
 	return result;
 }
 
-/* Files and bytes of those past writing. */
-static void
-measure_old(struct store *store)
+void
+store_measure(struct store *store)
 {
 	int64_t *days = NULL;
 	long count = layout_list(store->directory, &days, NULL);
@@ -190,7 +209,7 @@ store_open(const struct store_settings *settings, struct totals *totals,
 	store->control = control_open(store->directory, reason);
 	if (store->control == NULL || open_files(store, reason) != 0)
 		goto fail;
-	measure_old(store);
+	store_measure(store);
 	store->checkpoint = checkpoint_start(reason);
 	if (store->checkpoint == NULL)
 		goto fail;
@@ -236,19 +255,18 @@ store_is_replay(
 		   position, positions_get(&store->highest, source)) <= 0;
 }
 
-/* Once a day: files that have left the window are closed. */
+/* Once a day: sealed files that somebody asked for are closed. */
 static void
 look_at_window(struct store *store)
 {
 	if (today() == store->today)
 		return;
 	store->today = today();
-	measure_old(store);
+	store_measure(store);
 	for (size_t i = 0; i < store->file_count; i++) {
 		struct day_file *file = store->files[i];
 
-		if (!file->in_transaction &&
-		    !store_day_is_writable(store, file->day))
+		if (!file->in_transaction && file->is_sealed)
 			day_file_close(file);
 	}
 }
@@ -262,15 +280,15 @@ store_file(struct store *store, int64_t wall_ns, struct reason *reason)
 	look_at_window(store);
 	file = store_day(
 	    store, store_day_is_writable(store, day) ? day : LAYOUT_ODD);
+	file->is_sealed = false; /* if the clock was ahead */
 	return day_file_begin(file, true, reason) == 0 ? file : NULL;
 }
 
 /* Opens one of them, if it is there, and adds it to the list. */
 static int
-list_file(struct store *store, int64_t day, struct day_file **files,
-    long *count, struct reason *reason)
+list_file(struct day_file *file, struct day_file **files, long *count,
+    struct reason *reason)
 {
-	struct day_file *file = store_day(store, day);
 	int opened = day_file_open(file, false, NULL, reason);
 
 	if (opened == 1 && *count < STORE_WRITABLE_MAX) {
@@ -280,6 +298,29 @@ list_file(struct store *store, int64_t day, struct day_file **files,
 	return opened < 0 ? -1 : 0;
 }
 
+static int
+newest_first(const void *left, const void *right)
+{
+	const struct day_file *const *a = left, *const *b = right;
+
+	return ((*a)->day < (*b)->day) - ((*a)->day > (*b)->day);
+}
+
+static int
+list_past(struct store *store, struct day_file **files, long *count,
+    struct reason *reason)
+{
+	long first = *count;
+
+	for (size_t i = 0; i < store->file_count; i++)
+		if (store_is_past(store, store->files[i]) &&
+		    list_file(store->files[i], files, count, reason) != 0)
+			return -1;
+	qsort(files + first, (size_t)(*count - first), sizeof(*files),
+	    newest_first);
+	return 0;
+}
+
 long
 store_writable_files(struct store *store,
     struct day_file *files_r[STORE_WRITABLE_MAX], struct reason *reason)
@@ -287,11 +328,13 @@ store_writable_files(struct store *store,
 	int64_t oldest = oldest_writable(store);
 	long count = 0;
 
-	for (int64_t day = today() + 1; day >= oldest; day--) {
-		if (list_file(store, day, files_r, &count, reason) != 0)
+	for (int64_t day = today() + 1; day >= oldest; day--)
+		if (list_file(store_day(store, day), files_r, &count, reason) !=
+		    0)
 			return -1;
-	}
-	if (list_file(store, LAYOUT_ODD, files_r, &count, reason) != 0)
+	if (list_past(store, files_r, &count, reason) != 0 ||
+	    list_file(store_day(store, LAYOUT_ODD), files_r, &count, reason) !=
+		0)
 		return -1;
 	return count;
 }

@@ -21,6 +21,7 @@
 #include "store/settings.h"
 #include "store/store_filing.h"
 #include "store/store_read.h"
+#include "store/store_seal.h"
 #include "store/store_write.h"
 
 #include <stdbool.h>

@@ -42,8 +42,11 @@ struct day_file *store_known_day(struct store *store, int64_t day);
 /* Whether the file may still be written, by today's date. */
 bool store_day_is_writable(const struct store *store, int64_t day);
 
-/* The files that may be written and are there, opened, newest first, odd.db
- * last. Returns how many, or -1 with a reason. */
+/* Looks how large the files are that are past writing. */
+void store_measure(struct store *store);
+
+/* The files that may be written or are not sealed, and are there, opened,
+ * newest first, odd.db last. Returns how many, or -1 with a reason. */
 #define STORE_WRITABLE_MAX 128 /* more than the longest queue_lifetime */
 long store_writable_files(struct store *store,
     struct day_file *files_r[STORE_WRITABLE_MAX], struct reason *reason);

@@ -58,6 +58,9 @@ static const struct rule rules[] = {
 	{RECIPIENT_GHOST, FATE_REASON_NEVER_QUEUED}},
     {MESSAGE_ABSENT, 0, 0, {RECIPIENT_LOST, 0}},
 
+    /* Who was in the queue cannot be there any more. */
+    {MESSAGE_OUTLIVED, 0, 0, {RECIPIENT_UNKNOWN, FATE_REASON_OUTLIVED}},
+
     /* It is in the queue, or was never let in. */
     {MESSAGE_HELD, 0, 0, {RECIPIENT_HELD, 0}},
     {MESSAGE_SEEN_HELD, 0, 0, {RECIPIENT_HELD, 0}},

@@ -61,7 +61,9 @@ enum message_evidence {
 	/* Log: one bit for each of the queue ids of a message that has several:
 	 * it is removed. Means nothing to fate_of(): REMOVED is all of them. */
 	MESSAGE_GONE_FIRST = 1 << 20,
-	MESSAGE_GONE_LAST = 1 << 27
+	MESSAGE_GONE_LAST = 1 << 27,
+	/* Time: nobody has seen it end within the queue lifetime. */
+	MESSAGE_OUTLIVED = 1 << 30
 };
 
 /* Of a recipient. */

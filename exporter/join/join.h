@@ -89,6 +89,15 @@ int join_expire(struct join *join, int64_t now_ns, struct reason *reason);
 /* When join_expire() next has something to do; 0: nothing waits. */
 int64_t join_deadline(const struct join *join);
 
+/* Ends what is open in days that are past (store_seal.h), up to `limit`
+ * messages: what comes to be known of it later is still taken. Only to be
+ * called when every source has been read to its end, or there is no time for
+ * that. Returns how many messages it ended, or -1. */
+long join_seal(struct join *join, size_t limit, struct reason *reason);
+
+/* Forgets the messages of which all is known, which the store finds again. */
+void join_forget_kept(struct join *join);
+
 struct join_figures {
 	size_t messages; /* with an open recipient */
 	size_t recipients[OPEN_STATES];

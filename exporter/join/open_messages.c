@@ -339,6 +339,15 @@ open_messages_settle(struct open_messages *messages, struct tracked *tracked)
 		let_go(messages, TAILQ_FIRST(&messages->kept));
 }
 
+void
+open_messages_forget_kept(struct open_messages *messages)
+{
+	struct tracked *tracked;
+
+	while ((tracked = TAILQ_FIRST(&messages->kept)) != NULL)
+		let_go(messages, tracked);
+}
+
 int
 open_messages_each(struct open_messages *messages,
     int (*each)(void *context, struct tracked *tracked), void *context)

@@ -79,6 +79,9 @@ struct look_times *open_messages_looks(struct open_messages *messages);
 struct look *tracked_look(struct tracked *tracked);
 struct tracked *look_tracked(struct look *look);
 
+/* Lets go of those that are only kept. */
+void open_messages_forget_kept(struct open_messages *messages);
+
 struct open_messages_figures {
 	size_t messages;
 	size_t recipients[OPEN_STATES]; /* see open_state_number() */

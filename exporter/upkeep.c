@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Called by ingest on its thread. */
+#include "exporter/upkeep.h"
+
+#include "base/clock.h"
+#include "exporter/join/join.h"
+#include "exporter/metrics/metrics.h"
+#include "store/store.h"
+
+/* A batch of them. */
+#define MESSAGES_MAX 1000
+/* After which days in which deliveries still wait are tried again. */
+#define RETRY_NS CLOCK_NS_PER_SECOND
+
+long
+upkeep_before_commit(struct upkeep *upkeep, bool all_is_read, int64_t now_ns,
+    struct reason *reason)
+{
+	long count;
+
+	if (!all_is_read || now_ns < upkeep->seal_at_ns ||
+	    !store_has_past(upkeep->store))
+		return 0;
+	count = join_seal(upkeep->join, MESSAGES_MAX, reason);
+	upkeep->is_sealing = count >= 0;
+	upkeep->seal_at_ns = count == MESSAGES_MAX ? 0 : now_ns + RETRY_NS;
+	return count;
+}
+
+void
+upkeep_between_batches(struct upkeep *upkeep)
+{
+	if (!upkeep->is_sealing)
+		return;
+	upkeep->is_sealing = false;
+	store_seal(upkeep->store);
+}
+
+void
+upkeep_break_off(struct upkeep *upkeep)
+{
+	upkeep->is_sealing = false;
+}
+
+static int64_t
+midnight_ns(int64_t now_ns)
+{
+	int64_t wall_ns = clock_stamp().wall_ns;
+
+	return now_ns + (clock_day(wall_ns) + 1) * CLOCK_NS_PER_DAY - wall_ns;
+}
+
+int64_t
+upkeep_deadline(const struct upkeep *upkeep, int64_t now_ns)
+{
+	if (!store_has_past(upkeep->store))
+		return midnight_ns(now_ns);
+	return upkeep->seal_at_ns > now_ns ? upkeep->seal_at_ns
+					   : now_ns + RETRY_NS;
+}
+
+static void
+set_live(int64_t *live, enum metric metric, int64_t value)
+{
+	live[metric_index(metric, 0)] = value;
+}
+
+void
+upkeep_gauges(const struct upkeep *upkeep, int64_t *live)
+{
+	struct store_figures store;
+
+	store_figures(upkeep->store, &store);
+	set_live(live, METRIC_STORE_FILES, (int64_t)store.files);
+	set_live(live, METRIC_STORE_BYTES, (int64_t)store.bytes);
+	set_live(
+	    live, METRIC_STORE_DAMAGED_FILES, (int64_t)store.damaged_files);
+	set_live(live, METRIC_STORE_COMMITS, (int64_t)store.commits);
+	set_live(live, METRIC_STORE_LONGEST_COMMIT, store.longest_commit_ns);
+}

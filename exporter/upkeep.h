@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * upkeep: what the store needs as time goes by, whether mail comes or not.
+ *
+ * Days that leave the window of those that are written are sealed: what is open
+ * in them becomes unknown, as part of a batch like any other, and after its
+ * commit they are closed. Part of ingest, on its thread. `now_ns` is
+ * CLOCK_MONOTONIC.
+ */
+#ifndef EXPORTER_UPKEEP_H
+#define EXPORTER_UPKEEP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct join;
+struct reason;
+struct store;
+
+/* Zero but for what is borrowed. */
+struct upkeep {
+	struct store *store;
+	struct join *join;
+	int64_t seal_at_ns; /* when days that were not sealed are tried again */
+	bool is_sealing;    /* in the running batch */
+};
+
+/* Between reading and committing; `all_is_read`: no source has more to tell.
+ * Returns how many messages it changed, or -1: the batch must be given up. */
+long upkeep_before_commit(struct upkeep *upkeep, bool all_is_read,
+    int64_t now_ns, struct reason *reason);
+
+/* After a commit, or when there is no batch. */
+void upkeep_between_batches(struct upkeep *upkeep);
+
+/* After a batch was given up. */
+void upkeep_break_off(struct upkeep *upkeep);
+
+/* When there is something to do at the latest. */
+int64_t upkeep_deadline(const struct upkeep *upkeep, int64_t now_ns);
+
+/* Sets the live metrics of the store that are its own business. */
+void upkeep_gauges(const struct upkeep *upkeep, int64_t *live);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Seals day files. Called by the exporter on the ingest thread.
+ *
+ * That a day is sealed is written nowhere: it has left the window and nothing
+ * is open in it, which is looked for again at each start.
+ */
+#include "store/store_seal.h"
+
+#include "base/log.h"
+#include "base/reason.h"
+#include "store/database.h"
+#include "store/day_file.h"
+#include "store/store_private.h"
+
+/* Statistics are of a sample: nobody waits for all of an index to be read. */
+#define OPTIMIZE "PRAGMA analysis_limit = 400; PRAGMA optimize"
+
+static bool
+has_row(struct day_file *file, enum day_sql rows)
+{
+	struct statement *statement =
+	    database_statement(file->tables.database, rows);
+	bool found = statement_step(statement) == 1;
+
+	statement_end(statement);
+	return found;
+}
+
+bool
+day_file_is_finished(struct day_file *file)
+{
+	if (file->tables.database == NULL)
+		return true;
+	return !has_row(file, SQL_RECIPIENTS_OPEN) &&
+	       !has_row(file, SQL_LEGS_WAITING) &&
+	       database_check(file->tables.database, NULL) == 0;
+}
+
+bool
+store_is_past(const struct store *store, const struct day_file *file)
+{
+	return !file->is_sealed && !store_day_is_writable(store, file->day);
+}
+
+bool
+store_has_past(const struct store *store)
+{
+	for (size_t i = 0; i < store->file_count; i++)
+		if (store_is_past(store, store->files[i]))
+			return true;
+	return false;
+}
+
+static void
+seal(struct day_file *file)
+{
+	struct reason reason;
+
+	if (file->tables.database != NULL) {
+		day_file_end_read(file);
+		if (database_execute(file->tables.database, OPTIMIZE) != 0 &&
+		    database_check(file->tables.database, &reason) != 0)
+			log_warn("reason=%s", reason.text);
+		day_file_close(file);
+	}
+	file->is_sealed = true;
+}
+
+void
+store_seal(struct store *store)
+{
+	struct reason reason;
+
+	for (size_t i = 0; i < store->file_count; i++) {
+		struct day_file *file = store->files[i];
+
+		if (!store_is_past(store, file) || file->in_transaction)
+			continue;
+		if (day_file_open(file, false, NULL, &reason) < 0)
+			log_warn("reason=%s", reason.text);
+		else if (day_file_is_finished(file))
+			seal(file);
+	}
+	store_measure(store);
+}
