@@ -66,7 +66,7 @@ LIBS.base := -linih
 LIBS.proto := -lprotobuf-c -lxxhash
 LIBS.milter := -lmilter
 LIBS.lmtp := -levent_core
-LIBS.store := -lsqlite3 -ljansson
+LIBS.store := -lsqlite3 -ljansson -lsodium
 LIBS.exporter := -lmicrohttpd -ljansson -lz $(SYSTEMD_LIBS)
 LIBS.cli :=
 

@@ -113,9 +113,8 @@ layout_identify(const char *path)
 	    .device = status.st_dev, .inode = status.st_ino};
 }
 
-/* A new name is on disk once its directory is. */
-static int
-sync_directory_of(const char *path)
+int
+layout_sync_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char *directory = memory_format("%.*s", (int)(slash - path), path);
@@ -152,7 +151,7 @@ layout_create(const char *path, struct reason *reason)
 	result = fchmod(fd, LAYOUT_FILE_MODE);
 	close(fd);
 	if (result == 0)
-		result = sync_directory_of(path);
+		result = layout_sync_name(path);
 	return result == 0 ? 0 : reason_set_errno(reason, "%s", path);
 }
 

@@ -6,6 +6,7 @@
  *     DIRECTORY/control.db
  *     DIRECTORY/day-YYYYMMDD.db      and -wal and -shm beside it
  *     DIRECTORY/odd.db
+ *     DIRECTORY/address.key          of pseudonyms; the writer's only
  *     DIRECTORY/NAME.damaged-N       set aside
  */
 #ifndef STORE_LAYOUT_H
@@ -43,6 +44,10 @@ struct layout_identity {
 };
 
 struct layout_identity layout_identify(const char *path);
+
+/* Has a file's name on disk, which is once its directory is. Returns 0 or -1
+ * with errno. */
+int layout_sync_name(const char *path);
 
 /* Makes an empty file with its name on disk; what was left of an older one's
  * log is removed. Returns 0, or -1. */
