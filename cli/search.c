@@ -21,6 +21,7 @@
 #include "store/query.h"
 #include "store/query_search.h"
 #include "store/search.h"
+#include "store/search_pseudonym.h"
 
 #define ARENA_BYTES ((size_t)1 << 30)
 
@@ -132,8 +133,11 @@ parse_and_search(const struct store_options *options, const char *text)
 		return misread(text, &error);
 	}
 	directory = store_options_directory(options, NULL, &reason);
-	status = directory != NULL ? search(options, directory, &parsed)
-				   : store_options_unusable(&reason);
+	if (directory == NULL ||
+	    search_add_pseudonyms(directory, &parsed, arena, &reason) != 0)
+		status = store_options_unusable(&reason);
+	else
+		status = search(options, directory, &parsed);
 	free(directory);
 	arena_free(&arena);
 	return status;

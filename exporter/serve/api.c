@@ -19,6 +19,7 @@
 #include "store/query_search.h"
 #include "store/search.h"
 #include "store/search_json.h"
+#include "store/search_pseudonym.h"
 #include "store/timeline.h"
 
 #define KEY_MAX_BYTES 1024
@@ -31,6 +32,7 @@
 
 struct api {
 	struct api_readers *readers;
+	char *store_directory;
 };
 
 struct api *
@@ -39,6 +41,7 @@ api_new(const char *store_directory)
 	struct api *api = memory_zeroed(1, sizeof(*api));
 
 	api->readers = api_readers_new(store_directory);
+	api->store_directory = memory_string(store_directory);
 	return api;
 }
 
@@ -48,6 +51,7 @@ api_free(struct api **api)
 	if (*api == NULL)
 		return;
 	api_readers_free(&(*api)->readers);
+	free((*api)->store_directory);
 	free(*api);
 	*api = NULL;
 }
@@ -165,14 +169,18 @@ answer_search(struct store_reader *reader,
 	return status;
 }
 
+/* `search`, the question's, lives in `arena`. */
 static unsigned
-run_search(
-    struct api *api, const struct search_question *question, struct buffer *out)
+run_search(struct api *api, const struct search_question *question,
+    struct search *search, struct arena *arena, struct buffer *out)
 {
 	struct reason reason = {""};
-	struct store_reader *reader = api_readers_take(api->readers, &reason);
+	struct store_reader *reader = NULL;
 	unsigned status = 503;
 
+	if (search_add_pseudonyms(
+		api->store_directory, search, arena, &reason) == 0)
+		reader = api_readers_take(api->readers, &reason);
 	if (reader != NULL) {
 		status = answer_search(reader, question, out, &reason);
 		api_readers_return(api->readers, reader);
@@ -205,7 +213,7 @@ api_search(struct api *api, const struct api_search *asked, struct buffer *out)
 		     &search, &error) != 0)
 		search_error_json(&error, out);
 	else
-		status = run_search(api, &question, out);
+		status = run_search(api, &question, &search, arena, out);
 	arena_free(&arena);
 	return status;
 }
