@@ -25,6 +25,7 @@
 #include "exporter/join/loss.h"
 #include "exporter/maillog/log_limit.h"
 #include "exporter/metrics/metrics.h"
+#include "exporter/privacy/privacy_filter.h"
 #include "exporter/read/log_trust.h"
 #include "exporter/read/sources.h"
 #include "exporter/read/watch.h"
@@ -43,6 +44,7 @@ struct ingest {
 	struct published *published;
 	struct watch *watch;
 	struct sources *sources;
+	struct privacy_filter *filter;
 	struct logs logs;
 	struct join *join;
 	struct loss *loss;
@@ -170,8 +172,7 @@ is_ready(void *context, const struct source_record *record)
 }
 
 static int
-apply(struct ingest *ingest, const struct source_record *next,
-    struct reason *reason)
+apply(struct ingest *ingest, struct source_record *next, struct reason *reason)
 {
 	int64_t now = now_ns();
 
@@ -181,6 +182,8 @@ apply(struct ingest *ingest, const struct source_record *next,
 	if (source_record_is_damaged(next) &&
 	    join_damage(ingest->join, next->source, next->damage_end,
 		&next->damage, reason) != 0)
+		return -1;
+	if (privacy_filter_apply(ingest->filter, next, reason) != 0)
 		return -1;
 	if (next->line != NULL && next->line->owner == LOG_OF_DOVECOT)
 		return join_apply_dovecot(
@@ -425,6 +428,7 @@ ingest_free(struct ingest **ingest)
 	loss_free(&(*ingest)->loss);
 	join_free(&(*ingest)->join);
 	logs_close(&(*ingest)->logs);
+	privacy_filter_free(&(*ingest)->filter);
 	sources_free(&(*ingest)->sources);
 	watch_free(&(*ingest)->watch);
 	picture_free(&(*ingest)->picture);
@@ -448,6 +452,9 @@ open_all(struct ingest *ingest, struct reason *reason)
 	ingest->sources =
 	    sources_new(ingest->settings.journal, ingest->store, ingest->watch);
 	ingest->join = join_new(ingest->store, ingest->settings.stamp_wait_ns);
+	ingest->filter = privacy_filter_new(ingest->settings.privacy);
+	if (ingest->filter == NULL)
+		return reason_set(reason, "out of memory");
 	if (logs_open(&ingest->settings.logs, ingest->store, ingest->sources,
 		ingest->join, &ingest->logs, reason) != 0)
 		return -1;

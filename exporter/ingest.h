@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 struct ingest;
+struct privacy;
 struct published;
 struct queue_lookup;
 struct reason;
@@ -27,6 +28,7 @@ struct ingest_settings {
 	int64_t commit_events;
 	int64_t stamp_wait_ns;
 	struct loss_settings loss;
+	const struct privacy *privacy; /* what may be kept of addresses */
 	struct queue_lookup *lookup; /* NULL: nobody may look into the queue */
 };
 

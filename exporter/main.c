@@ -14,12 +14,14 @@
 #include "exporter/ingest.h"
 #include "exporter/logs.h"
 #include "exporter/metrics/metrics.h"
+#include "exporter/privacy/privacy.h"
 #include "exporter/queue/queue_lookup.h"
 #include "exporter/serve/api.h"
 #include "exporter/serve/http.h"
 #include "exporter/serve/published.h"
 #include "exporter/serve/routes.h"
 #include "exporter/settings.h"
+#include "store/pseudonym.h"
 #include "store/settings.h"
 #include "store/store.h"
 #include "store/totals.h"
@@ -34,6 +36,8 @@ static int listen_fd = -1;
 static struct queue_lookup *lookup;
 static struct totals *totals;
 static struct store *store;
+static struct pseudonym_key *key;
+static struct privacy privacy;
 static struct published *published;
 static struct ingest *ingest;
 static struct routes_context context;
@@ -80,6 +84,19 @@ open_all(struct reason *reason)
 	return open_listener(reason);
 }
 
+/* The store's directory is there. */
+static int
+start_privacy(struct reason *reason)
+{
+	privacy.mode = (enum privacy_mode)store_settings.privacy;
+	if (privacy.mode != PRIVACY_FULL &&
+	    pseudonym_key_open(store_settings.directory, true, &key, reason) !=
+		1)
+		return -1;
+	privacy.key = key;
+	return 0;
+}
+
 static int
 start_ingest(struct reason *reason)
 {
@@ -90,12 +107,13 @@ start_ingest(struct reason *reason)
 	    .commit_events = settings.commit_events,
 	    .stamp_wait_ns = settings.stamp_wait_ns,
 	    .loss = settings.loss,
+	    .privacy = &privacy,
 	    .lookup = lookup,
 	};
 
 	totals = totals_new(metrics_names());
 	store = store_open(&store_settings, totals, reason);
-	if (store == NULL)
+	if (store == NULL || start_privacy(reason) != 0)
 		return -1;
 	published = published_new(totals);
 	ingest = ingest_start(&ingest_settings, store, published, reason);
@@ -139,6 +157,7 @@ stop(void)
 	ingest_stop(&ingest);
 	published_free(&published);
 	store_close(&store);
+	pseudonym_key_free(&key);
 	totals_free(&totals);
 	queue_lookup_close(&lookup);
 	close(listen_fd);

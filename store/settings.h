@@ -11,8 +11,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* How much of a mail address is kept. */
+enum privacy_mode {
+	PRIVACY_FULL,
+	PRIVACY_DOMAIN, /* its domain */
+	PRIVACY_HASH    /* and a pseudonym for its local part */
+};
+
 struct store_settings {
 	char *directory;
+	int privacy;               /* enum privacy_mode */
 	int64_t queue_lifetime_ns; /* Postfix's maximal_queue_lifetime */
 };
 
