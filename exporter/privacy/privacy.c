@@ -87,7 +87,8 @@ is_name(const struct privacy_names *names, struct maillog_view local)
 	return false;
 }
 
-/* Words by which Postfix tells what it has done: they are nobody's. */
+/* Words by which Postfix and Dovecot tell what they have done: they are
+ * nobody's. */
 static bool
 is_meaningful(struct maillog_view word)
 {
@@ -99,6 +100,7 @@ is_meaningful(struct maillog_view word)
 	    MAILLOG_LITERAL("discarded"),
 	    MAILLOG_LITERAL("file"),
 	    MAILLOG_LITERAL("forwarded"),
+	    MAILLOG_LITERAL("inbox"),
 	    MAILLOG_LITERAL("message"),
 	    MAILLOG_LITERAL("notification"),
 	    MAILLOG_LITERAL("null"),

@@ -88,8 +88,9 @@ static void
 write_text(const struct privacy_place *place, const struct log_record *record)
 {
 	const struct maillog_view *fields = record->record.fields;
-	const struct privacy_names names = {
-	    {fields[MAILLOG_TO], fields[MAILLOG_ORIG_TO]}};
+	const struct privacy_names names = {{fields[MAILLOG_TO],
+	    fields[fields[MAILLOG_USER].size > 0 ? MAILLOG_USER
+						 : MAILLOG_ORIG_TO]}};
 	const struct maillog_view text = record->line.text;
 
 	buffer_clear(place->text);
