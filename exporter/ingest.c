@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/reason.h"
+#include "exporter/apply.h"
 #include "exporter/join/join.h"
 #include "exporter/join/loss.h"
 #include "exporter/maillog/log_limit.h"
@@ -162,39 +163,15 @@ recover(struct ingest *ingest)
 	ingest->at_end = false;
 }
 
-static bool
-is_ready(void *context, const struct source_record *record)
-{
-	if (record->line == NULL)
-		return join_is_ready(context, record->record);
-	return record->line->owner == LOG_OF_DOVECOT ||
-	       join_log_is_ready(context, record->line);
-}
-
 static int
 apply(struct ingest *ingest, struct source_record *next, struct reason *reason)
 {
-	int64_t now = now_ns();
+	const struct apply apply = {ingest->join, ingest->filter, now_ns()};
 
 	if (ingest->batch_events++ == 0)
 		ingest->batch_deadline_ns =
-		    now + ingest->settings.commit_interval_ns;
-	if (source_record_is_damaged(next) &&
-	    join_damage(ingest->join, next->source, next->damage_end,
-		&next->damage, reason) != 0)
-		return -1;
-	if (privacy_filter_apply(ingest->filter, next, reason) != 0)
-		return -1;
-	if (next->line != NULL && next->line->owner == LOG_OF_DOVECOT)
-		return join_apply_dovecot(
-		    ingest->join, next->source, next->line, now, reason);
-	if (next->line != NULL)
-		return join_apply_log(
-		    ingest->join, next->source, next->line, now, reason);
-	if (next->record == NULL)
-		return 0;
-	return join_apply(
-	    ingest->join, next->source, next->record, now, reason);
+		    apply.now_ns + ingest->settings.commit_interval_ns;
+	return apply_record(&apply, next, reason);
 }
 
 /* Applies what is there, up to a full batch. */
@@ -206,7 +183,7 @@ read_batch(struct ingest *ingest, struct reason *reason)
 	ingest->at_end = false;
 	while (ingest->batch_events < ingest->settings.commit_events &&
 	       !atomic_load(&ingest->stopping)) {
-		ingest->at_end = sources_next(ingest->sources, is_ready,
+		ingest->at_end = sources_next(ingest->sources, apply_is_ready,
 				     ingest->join, &next) == 0;
 		if (ingest->at_end)
 			break;
