@@ -267,19 +267,30 @@ day_file_note_decision(struct day_file *file, int64_t leg_row)
 }
 
 static void
-write_undecided(struct day_file *file)
+write_undecided(struct day_file *file, const struct batch_leg *leg)
 {
 	struct statement *add;
 
+	if (leg->decided)
+		return;
+	add = database_statement(file->tables.database, SQL_UNDECIDED_ADD);
+	bind_integer(add, leg->message_row);
+	bind_integer(add, leg->leg_row);
+	statement_run(add);
+}
+
+void
+day_file_forget_legs(struct day_file *file, int64_t message_row)
+{
+	size_t kept = 0;
+
 	for (size_t i = 0; i < file->leg_count; i++) {
-		if (file->legs[i].decided)
-			continue;
-		add = database_statement(
-		    file->tables.database, SQL_UNDECIDED_ADD);
-		bind_integer(add, file->legs[i].message_row);
-		bind_integer(add, file->legs[i].leg_row);
-		statement_run(add);
+		if (file->legs[i].message_row == message_row)
+			write_undecided(file, &file->legs[i]);
+		else
+			file->legs[kept++] = file->legs[i];
 	}
+	file->leg_count = kept;
 }
 
 int
@@ -288,7 +299,8 @@ day_file_commit(struct day_file *file, const struct source_position *positions,
 {
 	struct database *database = file->tables.database;
 
-	write_undecided(file);
+	for (size_t i = 0; i < file->leg_count; i++)
+		write_undecided(file, &file->legs[i]);
 	day_totals_write(file->totals, &file->tables);
 	/* A batch that is read again after a crash may end before the one that
 	 * was committed then; the file has what was beyond it all the same. */

@@ -85,6 +85,9 @@ void day_file_note_leg(
     struct day_file *file, int64_t message_row, int64_t leg_row);
 void day_file_note_decision(struct day_file *file, int64_t leg_row);
 
+/* Makes the batch's legs of a message undecided ones that a reader finds. */
+void day_file_forget_legs(struct day_file *file, int64_t message_row);
+
 /* Writes the batch's share and the positions, and commits. Returns 0, or -1
  * with a reason; day_file_rollback() is due then. */
 int day_file_commit(struct day_file *file,

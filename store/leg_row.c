@@ -188,6 +188,56 @@ leg_row_has_part(struct day_tables *tables, int64_t row, uint32_t part)
 	return has_further_part(tables, row, part);
 }
 
+/* A row that is packed anew, without its message. */
+struct detached {
+	struct delivery_event event;
+	struct buffer packed;
+};
+
+static int
+repack(struct day_tables *tables, struct statement *read,
+    const struct message_brief *message, struct arena *arena,
+    struct detached *detached)
+{
+	const struct leg_context alone = {
+	    .base = day_row_stamp(tables, column_integer(read, COLUMN_ROW),
+		intern_origin_boot(
+		    tables->intern, column_integer(read, COLUMN_ORIGIN)))};
+	struct leg_blob blob = {
+	    .context = {.message = message, .base = alone.base}};
+
+	blob.data = column_bytes(read, COLUMN_PACKED, &blob.size);
+	if (leg_unpack(tables, &blob, arena, &detached->event) != 0)
+		return -1;
+	leg_pack(tables, &detached->event, &alone, &detached->packed);
+	return detached->packed.failed ? -1 : 0;
+}
+
+int
+leg_row_detach(struct day_tables *tables, int64_t row,
+    const struct message_brief *message, struct arena *arena)
+{
+	int found;
+	struct statement *read = find_row(tables, row, &found);
+	struct detached leg = {.packed = {0}};
+	struct statement *detach;
+
+	if (found == 1 && repack(tables, read, message, arena, &leg) != 0)
+		found = -1;
+	statement_end(read);
+	if (found == 1) {
+		detach = database_statement(tables->database, SQL_LEG_DETACH);
+		bind_integer(detach, LEG_FOREIGN);
+		bind_own_hash(detach, leg.event.queue_id, NULL);
+		bind_own_hash(detach, leg.event.message_id, NULL);
+		bind_blob(detach, leg.packed.data, leg.packed.size);
+		bind_integer(detach, row);
+		statement_run(detach);
+	}
+	buffer_free(&leg.packed);
+	return found == 1 ? database_check(tables->database, NULL) : -1;
+}
+
 /* Adds the recipients of `part` to those of the leg; of the rest, the later
  * part's members hold. */
 static int
@@ -267,6 +317,7 @@ leg_row_read(struct day_tables *tables, int64_t row,
 	if (found == 1) {
 		origin = intern_read_origin(
 		    tables->intern, column_integer(read, COLUMN_ORIGIN), arena);
+		leg_r->row = row;
 		leg_r->instance = origin.instance;
 		memcpy(leg_r->boot_id, origin.boot_id, sizeof(leg_r->boot_id));
 		blob.context.base = day_row_stamp(tables, row, origin.boot_ns);

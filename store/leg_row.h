@@ -41,6 +41,11 @@ void leg_row_add_part(
 void leg_row_settle(struct day_tables *tables, int64_t row,
     enum leg_state state, int64_t message_row);
 
+/* Makes the leg at `row`, which belongs to `message`, a foreign one that
+ * belongs to none. `arena` is used meanwhile. Returns 0 or -1. */
+int leg_row_detach(struct day_tables *tables, int64_t row,
+    const struct message_brief *message, struct arena *arena);
+
 /* Whether the leg at `row` has this part. Returns 1, 0 or -1. */
 int leg_row_has_part(struct day_tables *tables, int64_t row, uint32_t part);
 

@@ -329,6 +329,16 @@ get_packed(struct day_tables *tables, struct statement *read, int64_t boot_ns,
 		database_damaged(tables->database, "message");
 }
 
+struct message_brief
+message_row_brief_of(const struct message_event *event)
+{
+	return (struct message_brief){.id = event->id,
+	    .mail_at = event->mail_at,
+	    .queue_id = event->queue_id,
+	    .message_id = event->message_id,
+	    .sender = event->sender};
+}
+
 int
 message_row_brief(struct day_tables *tables, int64_t row, struct arena *arena,
     struct message_brief *brief_r)

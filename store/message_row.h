@@ -41,6 +41,8 @@ struct message_brief {
 	const char *sender;
 };
 
+struct message_brief message_row_brief_of(const struct message_event *event);
+
 /* Returns 1, 0 when there is no such row, or -1. */
 int message_row_brief(struct day_tables *tables, int64_t row,
     struct arena *arena, struct message_brief *brief_r);

@@ -282,15 +282,16 @@ newest_first(const void *left, const void *right)
 	return (a_ns < b_ns) - (a_ns > b_ns);
 }
 
-/* An id tells its day. Everything else is looked for from the newest file on;
- * odd.db comes last and may hold anything. */
+/* An id tells its day, which is about its file's. Everything else is looked
+ * for from the newest file on; odd.db comes last and may hold anything. */
 static int
 search_store(
     struct store_reader *reader, struct search *search, struct reason *reason)
 {
-	int64_t id_days[2] = {clock_day(uuid_wall_ns(&search->id)), LAYOUT_ODD};
+	int64_t id_day = clock_day(uuid_wall_ns(&search->id));
+	int64_t id_days[] = {id_day, id_day + 1, id_day - 1, LAYOUT_ODD};
 	int64_t *listed = NULL, *days = id_days;
-	long count = 2;
+	long count = sizeof(id_days) / sizeof(id_days[0]);
 	int result = 0;
 
 	if (search->kind != KEY_ID) {

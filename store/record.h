@@ -112,6 +112,7 @@ struct recipient_record {
 
 /* All parts of one LMTP transaction together. */
 struct leg_record {
+	int64_t row; /* in its file */
 	struct delivery_event event;
 	enum leg_state state;
 	const char *instance;

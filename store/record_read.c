@@ -224,11 +224,7 @@ record_read(struct day_tables *tables, int64_t row, struct arena *arena,
 	if (found != 1)
 		return found;
 	owner.mail_at = record_r->event.mail_at;
-	brief = (struct message_brief){.id = record_r->event.id,
-	    .mail_at = record_r->event.mail_at,
-	    .queue_id = record_r->event.queue_id,
-	    .message_id = record_r->event.message_id,
-	    .sender = record_r->event.sender};
+	brief = message_row_brief_of(&record_r->event);
 	if (recipient_rows_read(tables, &owner, arena, &parts.recipients,
 		&parts.recipient_count) != 0 ||
 	    list_legs(tables, row, arena, &parts) != 0 ||

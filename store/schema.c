@@ -246,6 +246,9 @@ static const char *const day_upgrades[SCHEMA_VERSION + 1] = {
 	" AND state = ?" AND_KEYS
 #define LEG_COLUMNS "row, id, state, row - message, origin, packed"
 
+#define REMOVE(table, column)                                                  \
+	"DELETE FROM " table " WHERE " column " >= ?1 AND " column " < ?2"
+
 const char *const day_sql[DAY_STATEMENTS] = {
     [SQL_DOMAIN_FIND] = FIND_TEXT("domain"),
     [SQL_DOMAIN_ADD] = ADD_TEXT("domain"),
@@ -413,6 +416,15 @@ const char *const day_sql[DAY_STATEMENTS] = {
 			    " ORDER BY row DESC LIMIT ?",
     [SQL_SEARCH_LEGS] = "SELECT row FROM leg WHERE message IS NULL"
 			" AND row >= ? AND row < ? ORDER BY row DESC LIMIT ?",
+    [SQL_MESSAGE_REMOVE] = REMOVE("message", "row"),
+    [SQL_QUEUE_IDS_REMOVE] = REMOVE("queue_id", "message"),
+    [SQL_RECIPIENTS_REMOVE] = REMOVE("recipient", "key"),
+    [SQL_ORIGINALS_REMOVE] = REMOVE("original", "key"),
+    [SQL_ATTEMPTS_REMOVE] = REMOVE("attempt", "key"),
+    [SQL_UNDECIDED_REMOVE] = REMOVE("undecided", "message"),
+    [SQL_LEG_DETACH] =
+	"UPDATE leg SET state = ?, message = NULL, queue_hash = ?,"
+	" message_id_hash = ?, packed = ? WHERE row = ?",
 
     [SQL_POSITIONS_READ] = "SELECT source, segment, offset FROM position",
     [SQL_POSITION_WRITE] = "REPLACE INTO position VALUES(?, ?, ?)",

@@ -22,6 +22,7 @@
 #include "store/store_filing.h"
 #include "store/store_read.h"
 #include "store/store_seal.h"
+#include "store/store_take.h"
 #include "store/store_write.h"
 
 #include <stdbool.h>
@@ -61,6 +62,12 @@ struct day_file *store_file(
  * if it belongs to this file, it is applied already. */
 bool day_file_has(struct day_file *file, const char *source,
     struct journal_position position);
+
+/* Whether it is one that store_file() may give. */
+bool store_writes(const struct store *store, const struct day_file *file);
+
+/* Whether store_find_message() looks for the id there. */
+bool day_file_may_have(const struct day_file *file, const struct uuid *id);
 
 /* Whether it is odd.db. */
 bool day_file_is_odd(const struct day_file *file);

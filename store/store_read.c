@@ -109,18 +109,33 @@ find_in_day(struct day_file *file, const struct uuid *id, struct arena *arena,
 	return found == 1 ? read_open(file, row, arena, message_r, reason) : 0;
 }
 
+bool
+store_writes(const struct store *store, const struct day_file *file)
+{
+	return store_day_is_writable(store, file->day);
+}
+
+bool
+day_file_may_have(const struct day_file *file, const struct uuid *id)
+{
+	int64_t days = file->day - clock_day(uuid_wall_ns(id));
+
+	return file->day == LAYOUT_ODD || (days >= -1 && days <= 1);
+}
+
 int
 store_find_message(struct store *store, const struct uuid *id,
     struct arena *arena, struct open_message *message_r, struct reason *reason)
 {
 	int64_t day = clock_day(uuid_wall_ns(id));
-	int found = find_in_day(
-	    store_known_day(store, day), id, arena, message_r, reason);
+	const int64_t days[] = {day, day + 1, day - 1, LAYOUT_ODD};
+	int found = 0;
 
-	if (found != 0)
-		return found;
-	return find_in_day(
-	    store_known_day(store, LAYOUT_ODD), id, arena, message_r, reason);
+	for (unsigned i = 0; i < sizeof(days) / sizeof(days[0]) && found == 0;
+	     i++)
+		found = find_in_day(store_known_day(store, days[i]), id, arena,
+		    message_r, reason);
+	return found;
 }
 
 /* The rows a statement's first column gives, to be freed; `count_r` of them.

@@ -49,9 +49,10 @@ struct open_message {
 	size_t queue_id_count;
 };
 
-/* Finds a message by id in the file of the id's day, however old, and in
- * odd.db. What the running batch has written is found too. Returns 1 with
- * *message_r in `arena`, 0 if there is none, -1. */
+/* Finds a message by id in the file of the id's day, however old, in those of
+ * the days next to it, where it is if others told of it first, and in odd.db.
+ * What the running batch has written is found too. Returns 1 with *message_r in
+ * `arena`, 0 if there is none, -1. */
 int store_find_message(struct store *store, const struct uuid *id,
     struct arena *arena, struct open_message *message_r, struct reason *reason);
 
