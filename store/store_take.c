@@ -5,11 +5,14 @@
  */
 #include "store/store_take.h"
 
+#include <string.h>
+
 #include "base/arena.h"
 #include "base/reason.h"
 #include "store/database.h"
 #include "store/day_file.h"
 #include "store/day_tables.h"
+#include "store/hash.h"
 #include "store/leg_row.h"
 #include "store/message_row.h"
 #include "store/queue_id_row.h"
@@ -58,9 +61,11 @@ remove_rows(struct day_file *file, int64_t row)
 
 	remove_keys(file, SQL_MESSAGE_REMOVE, row, row + 1);
 	remove_keys(file, SQL_QUEUE_IDS_REMOVE, row, row + 1);
+	remove_keys(file, SQL_OPERATIONS_REMOVE, row, row + 1);
 	remove_keys(file, SQL_UNDECIDED_REMOVE, row, row + 1);
 	remove_keys(file, SQL_RECIPIENTS_REMOVE, first, end);
 	remove_keys(file, SQL_ORIGINALS_REMOVE, first, end);
+	remove_keys(file, SQL_FILINGS_REMOVE, first, end);
 	remove_keys(file, SQL_ATTEMPTS_REMOVE, first, end);
 }
 
@@ -94,5 +99,22 @@ store_take_message(const struct message_key *key, struct arena *arena,
 		return -1;
 	}
 	remove_rows(file, key->row);
+	return database_check(file->tables.database, reason);
+}
+
+int
+store_forget_session(
+    const struct message_key *key, const char *session, struct reason *reason)
+{
+	struct day_file *file = key->file;
+	struct statement *remove;
+
+	if (day_file_begin(file, false, reason) != 0)
+		return -1;
+	remove = database_statement(file->tables.database, SQL_SESSION_REMOVE);
+	bind_integer(remove, day_recipient_key(key->row, 0));
+	bind_integer(remove, day_recipient_key(key->row + 1, 0));
+	bind_integer(remove, hash_for_key(session, strlen(session)));
+	statement_run(remove);
 	return database_check(file->tables.database, reason);
 }

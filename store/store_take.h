@@ -30,4 +30,9 @@ struct taken_message {
 int store_take_message(const struct message_key *key, struct arena *arena,
     struct taken_message *taken_r, struct reason *reason);
 
+/* Forgets that recipients of a message that was taken were answered under an
+ * LMTP session id. Returns 0, or -1. */
+int store_forget_session(
+    const struct message_key *key, const char *session, struct reason *reason);
+
 #endif

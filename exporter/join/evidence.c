@@ -7,6 +7,7 @@
 
 #include "exporter/join/departure.h"
 #include "exporter/join/open_messages.h"
+#include "exporter/join/tally.h"
 #include "exporter/join/transition.h"
 #include "exporter/metrics/effect.h"
 
@@ -101,13 +102,50 @@ is_new(const struct open_recipient *recipient,
 	       (change->original != NULL && recipient->original == NULL);
 }
 
-static bool
-has_ghost(const struct open_message *message)
+bool
+evidence_has_ghost(const struct open_message *message)
 {
 	for (size_t i = 0; i < message->recipient_count; i++)
 		if (message->recipients[i].state == RECIPIENT_GHOST)
 			return true;
 	return false;
+}
+
+static void
+count_ghost(const struct subject *subject)
+{
+	struct tally *tally = open_messages_tally(subject->messages);
+
+	if (tally != NULL)
+		tally->ghosts++;
+	else
+		effect_count(
+		    message_of(subject)->key.file, METRIC_MESSAGES_GHOST, 0, 1);
+}
+
+static void
+count_added(const struct subject *subject, enum metric_added reason)
+{
+	struct tally *tally = open_messages_tally(subject->messages);
+
+	if (tally != NULL) {
+		tally->added[reason]++;
+		tally_begin(tally, (struct fate){RECIPIENT_IN_FLIGHT, 0});
+	} else
+		effect_count(message_of(subject)->key.file,
+		    METRIC_RECIPIENTS_ADDED, reason, 1);
+}
+
+static void
+count_transition(
+    const struct subject *subject, struct fate from, struct fate to)
+{
+	struct tally *tally = open_messages_tally(subject->messages);
+
+	if (tally != NULL)
+		tally_transition(tally, from, to);
+	else
+		transition(message_of(subject)->key.file, from, to);
 }
 
 int
@@ -121,13 +159,15 @@ evidence_of_recipient(const struct subject *subject, uint32_t number,
 	change.number = number;
 	if (!is_new(recipient, &change))
 		return 0;
-	if (store_change_recipient(&message->key, &change, reason) != 0 ||
+	if (store_change_recipient(&message->key, &change, reason) != 0)
+		return -1;
+	if (open_messages_tally(subject->messages) == NULL &&
 	    departure_note(
 		message, number, change.state, news->wall_ns, reason) != 0)
 		return -1;
-	if (change.state == RECIPIENT_GHOST && !has_ghost(message))
-		effect_count(message->key.file, METRIC_MESSAGES_GHOST, 0, 1);
-	transition(message->key.file,
+	if (change.state == RECIPIENT_GHOST && !evidence_has_ghost(message))
+		count_ghost(subject);
+	count_transition(subject,
 	    (struct fate){recipient->state, recipient->reason},
 	    (struct fate){change.state, change.reason});
 	tracked_set_recipient(
@@ -148,9 +188,8 @@ evidence_new_recipient(const struct subject *subject, const char *address,
 	change.number = (uint32_t)message->recipient_count;
 	if (store_add_recipient(&message->key, address, &change, reason) != 0)
 		return -1;
-	effect_count(message->key.file, METRIC_RECIPIENTS_ADDED,
-	    is_unstamped ? ADDED_UNSTAMPED : ADDED_EXPANDED, 1);
-	transition(message->key.file, (struct fate){RECIPIENT_IN_FLIGHT, 0},
+	count_added(subject, is_unstamped ? ADDED_UNSTAMPED : ADDED_EXPANDED);
+	count_transition(subject, (struct fate){RECIPIENT_IN_FLIGHT, 0},
 	    (struct fate){change.state, change.reason});
 	tracked_set_recipient(
 	    subject->messages, subject->tracked, address, &change);

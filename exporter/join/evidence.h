@@ -54,6 +54,8 @@ int evidence_of_recipient(const struct subject *subject, uint32_t number,
 int evidence_new_recipient(const struct subject *subject, const char *address,
     const struct recipient_news *news, struct reason *reason);
 
+bool evidence_has_ghost(const struct open_message *message);
+
 /* The bits that follow from what else is known of a message that was read from
  * the store, which need not be stored. */
 void evidence_complete(struct open_message *message);

@@ -62,9 +62,16 @@ enum message_evidence {
 	 * it is removed. Means nothing to fate_of(): REMOVED is all of them. */
 	MESSAGE_GONE_FIRST = 1 << 20,
 	MESSAGE_GONE_LAST = 1 << 27,
+	/* Log: it told of a message that the milter did not, and did so from
+	 * its beginning. */
+	MESSAGE_TOLD = 1 << 28,
+	MESSAGE_BEGUN = 1 << 29,
 	/* Time: nobody has seen it end within the queue lifetime. */
 	MESSAGE_OUTLIVED = 1 << 30
 };
+
+/* What a message is from the beginning, by whoever told of it. */
+#define MESSAGES_OWN (MESSAGE_TOLD | MESSAGE_BEGUN | MESSAGE_SUBMITTED)
 
 /* Of a recipient. */
 enum recipient_evidence {

@@ -8,7 +8,7 @@
 #include "exporter/metrics/effect.h"
 
 static uint32_t
-evidence_by_session(const struct lmtp_session *session)
+evidence_by_filings(const struct filing_record *filings, size_t count)
 {
 	static const uint32_t bits[FILING_ACTIONS] = {
 	    [FILING_STORED] = EVIDENCE_STORED,
@@ -18,8 +18,8 @@ evidence_by_session(const struct lmtp_session *session)
 	};
 	uint32_t evidence = 0;
 
-	for (size_t i = 0; i < session->filing_count; i++)
-		evidence |= bits[session->filings[i].action];
+	for (size_t i = 0; i < count; i++)
+		evidence |= bits[filings[i].action];
 	return evidence;
 }
 
@@ -31,29 +31,38 @@ filing_evidence(struct lmtp_sessions *sessions, struct maillog_view session)
 		? lmtp_sessions_find(sessions, session)
 		: NULL;
 
-	return known != NULL ? evidence_by_session(known) : 0;
+	return known != NULL
+		   ? evidence_by_filings(known->filings, known->filing_count)
+		   : 0;
+}
+
+int
+filing_tell_all(const struct subject *subject, uint32_t number,
+    const struct filing_record *filings, size_t count, struct reason *reason)
+{
+	const struct open_message *message = tracked_message(subject->tracked);
+	const struct recipient_key key = {message->key, number};
+	const struct recipient_news news = {
+	    .set = evidence_by_filings(filings, count)};
+
+	for (size_t i = 0; i < count; i++) {
+		int added = store_add_filing(&key, &filings[i], reason);
+
+		if (added < 0)
+			return -1;
+		if (added > 0 && open_messages_tally(subject->messages) == NULL)
+			effect_count(message->key.file, METRIC_FILINGS,
+			    filings[i].action, 1);
+	}
+	return evidence_of_recipient(subject, number, &news, reason);
 }
 
 int
 filing_tell(const struct subject *subject, uint32_t number,
     const struct lmtp_session *session, struct reason *reason)
 {
-	const struct open_message *message = tracked_message(subject->tracked);
-	const struct recipient_key key = {message->key, number};
-	const struct recipient_news news = {
-	    .set = evidence_by_session(session)};
-
-	for (size_t i = 0; i < session->filing_count; i++) {
-		const struct filing_record *filing = &session->filings[i];
-		int added = store_add_filing(&key, filing, reason);
-
-		if (added < 0)
-			return -1;
-		if (added > 0)
-			effect_count(message->key.file, METRIC_FILINGS,
-			    filing->action, 1);
-	}
-	return evidence_of_recipient(subject, number, &news, reason);
+	return filing_tell_all(
+	    subject, number, session->filings, session->filing_count, reason);
 }
 
 int

@@ -32,4 +32,8 @@ int filing_reply(struct lmtp_sessions *sessions, const struct subject *subject,
 int filing_tell(const struct subject *subject, uint32_t number,
     const struct lmtp_session *session, struct reason *reason);
 
+/* The same of filings as they are. */
+int filing_tell_all(const struct subject *subject, uint32_t number,
+    const struct filing_record *filings, size_t count, struct reason *reason);
+
 #endif

@@ -119,6 +119,7 @@ join_rebuild(struct join *join, int64_t now_ns, struct reason *reason)
 {
 	struct rebuilding rebuilding = {join, now_ns + join->stamp_wait_ns};
 
+	join->rebuilt_wall_ns = clock_stamp().wall_ns;
 	open_messages_clear(join->messages);
 	waiting_clear(join->waiting);
 	log_contexts_clear(join->contexts);

@@ -1,181 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Delivery events: which message a delivery belongs to, and whether its stamp
- * is believed. A stamp joins only when its id exists and its queue id is the
- * delivery's; what else a stamp may be is counted and never believed. Called by
- * the join on the ingest thread.
+ * Delivery events: a leg for each, what is counted of it, and its replies for
+ * the message that it belongs to. Called by the join on the ingest thread.
  */
 #include <string.h>
 
 #include "base/arena.h"
 #include "exporter/join/evidence.h"
-#include "exporter/join/join_state.h"
+#include "exporter/join/join_finding.h"
 #include "exporter/join/open_messages.h"
 #include "exporter/join/outcome.h"
-#include "exporter/maillog/log_instances.h"
 #include "exporter/metrics/effect.h"
 
 /* Beyond this many, the one that waits longest is taken as foreign. */
 #define WAITING_MAX 10000
 
-/* What was found out about a delivery. */
-struct finding {
-	const struct delivery_event *delivery;
-	const struct segment_header *segment;
-	enum leg_state state;
-	struct tracked *message; /* STAMPED and QUEUE_ID */
-	struct day_file *file;
-};
-
-static bool
-is_empty(const char *text)
-{
-	return text == NULL || *text == '\0';
-}
-
-static bool
-has_stamp(const struct delivery_event *delivery)
-{
-	return uuid_is_set(&delivery->stamp_id);
-}
-
-static bool
-is_claim(const struct queue_id_claim *claim, const char *instance,
-    const char *queue_id)
-{
-	return strcmp(claim->instance, instance) == 0 &&
-	       strcmp(claim->queue_id, queue_id) == 0;
-}
-
-bool
-join_belongs(const struct tracked *tracked,
-    const struct delivery_event *delivery, const char *instance)
-{
-	const struct open_message *message = tracked_message(tracked);
-
-	if (is_empty(delivery->queue_id))
-		return strcmp(message->instance, instance) == 0;
-	for (size_t i = 0; i < message->queue_id_count; i++)
-		if (is_claim(
-			&message->queue_ids[i], instance, delivery->queue_id))
-			return true;
-	if (strcmp(message->instance, instance) != 0)
-		return false;
-	return is_empty(message->queue_id) ||
-	       strcmp(delivery->queue_id, message->queue_id) == 0;
-}
-
-/* Returns 1 with finding->message, 0, or -1. */
 static int
-find_by_stamp(struct join *join, struct finding *finding, struct reason *reason)
-{
-	return join_find(
-	    join, &finding->delivery->stamp_id, &finding->message, reason);
-}
-
-static int
-find_by_queue_id(
-    struct join *join, struct finding *finding, struct reason *reason)
-{
-	const struct delivery_event *delivery = finding->delivery;
-	const struct queue_id_key key = {
-	    .instance = finding->segment->instance,
-	    .queue_id = delivery->queue_id,
-	    .before_wall_ns = delivery->mail_at.wall_ns,
-	};
-	int result = 1;
-
-	if (is_empty(delivery->queue_id))
-		return 0;
-	finding->message =
-	    open_messages_find_queue_id(join->messages, &key, NULL, NULL);
-	if (finding->message == NULL)
-		result =
-		    join_find_stored(join, &key, &finding->message, reason);
-	if (result == 1)
-		finding->state = LEG_QUEUE_ID;
-	return result;
-}
-
-/* With a log, which will tell of the mail too, it is a message. */
-static int
-add_unseen(struct join *join, struct finding *finding, struct reason *reason)
-{
-	const struct delivery_event *delivery = finding->delivery;
-	struct unseen_message unseen = {
-	    .event =
-		{
-		    .queue_id = delivery->queue_id,
-		    .message_id = delivery->message_id,
-		    .sender = delivery->sender,
-		    .mail_at = {delivery->mail_at.wall_ns, 0},
-		},
-	    .instance = finding->segment->instance,
-	    .file = finding->file,
-	};
-	int found;
-
-	if (join->instances == NULL || is_empty(delivery->queue_id) ||
-	    log_instances_find_instance(
-		join->instances, finding->segment->instance) == NULL)
-		return 0;
-	finding->state = LEG_QUEUE_ID;
-	found = join_log_find_unseen(join, &unseen, &finding->message, reason);
-	if (found != 0)
-		return found < 0 ? -1 : 0;
-	return join_add_unseen(join, &unseen, &finding->message, reason);
-}
-
-/* What an unknown id's own queue id says: whether it may be this mail's, of
- * which the message is still to come. */
-enum stamp_claim { CLAIM_OTHER_MAIL, CLAIM_NOTHING, CLAIM_THIS_MAIL };
-
-static enum stamp_claim
-stamp_claim(const struct delivery_event *delivery)
-{
-	if (is_empty(delivery->stamp_queue_id))
-		return CLAIM_NOTHING;
-	if (is_empty(delivery->queue_id) ||
-	    strcmp(delivery->stamp_queue_id, delivery->queue_id) == 0)
-		return CLAIM_THIS_MAIL;
-	return CLAIM_OTHER_MAIL;
-}
-
-/* Sets the finding's state, and its message where there is one. */
-static int
-resolve(struct join *join, struct finding *finding, struct reason *reason)
-{
-	const struct delivery_event *delivery = finding->delivery;
-	enum leg_state otherwise = LEG_UNSTAMPED;
-	int found =
-	    has_stamp(delivery) ? find_by_stamp(join, finding, reason) : 0;
-
-	if (found < 0)
-		return -1;
-	if (found == 1) {
-		finding->state = LEG_STAMPED;
-		if (join_belongs(
-			finding->message, delivery, finding->segment->instance))
-			return 0;
-		open_messages_settle(join->messages, finding->message);
-		finding->message = NULL;
-		otherwise = LEG_FOREIGN;
-	} else if (has_stamp(delivery)) {
-		otherwise = LEG_WAITING;
-		if (stamp_claim(delivery) == CLAIM_OTHER_MAIL)
-			otherwise = LEG_FOREIGN;
-	}
-	finding->state = otherwise;
-	if (otherwise == LEG_WAITING &&
-	    stamp_claim(delivery) == CLAIM_THIS_MAIL)
-		return 0;
-	found = find_by_queue_id(join, finding, reason);
-	return found != 0 ? (found < 0 ? -1 : 0)
-			  : add_unseen(join, finding, reason);
-}
-
-static int
-find_by_row(struct join *join, struct finding *finding,
+find_by_row(struct join *join, struct join_finding *finding,
     const struct message_key *key, struct reason *reason)
 {
 	struct open_message found;
@@ -190,7 +31,7 @@ find_by_row(struct join *join, struct finding *finding,
  * is known, or -1. */
 static int
 follow_first_part(
-    struct join *join, struct finding *finding, struct reason *reason)
+    struct join *join, struct join_finding *finding, struct reason *reason)
 {
 	struct found_leg leg;
 	struct message_key key;
@@ -208,7 +49,8 @@ follow_first_part(
 }
 
 static int
-choose_file(struct join *join, struct finding *finding, struct reason *reason)
+choose_file(
+    struct join *join, struct join_finding *finding, struct reason *reason)
 {
 	const struct uuid *id = finding->state == LEG_WAITING
 				    ? &finding->delivery->stamp_id
@@ -216,7 +58,7 @@ choose_file(struct join *join, struct finding *finding, struct reason *reason)
 
 	if (finding->message != NULL)
 		finding->file = tracked_message(finding->message)->key.file;
-	else
+	else if (finding->file == NULL)
 		finding->file =
 		    store_file(join->store, uuid_wall_ns(id), reason);
 	return finding->file != NULL ? 0 : -1;
@@ -224,7 +66,7 @@ choose_file(struct join *join, struct finding *finding, struct reason *reason)
 
 /* Sets the finding's state, file, and message where there is one. */
 static int
-find_out(struct join *join, struct finding *finding, struct reason *reason)
+find_out(struct join *join, struct join_finding *finding, struct reason *reason)
 {
 	int known = finding->delivery->part > 0
 			? follow_first_part(join, finding, reason)
@@ -232,7 +74,7 @@ find_out(struct join *join, struct finding *finding, struct reason *reason)
 
 	if (known != 0)
 		return known > 0 ? 0 : -1;
-	if (resolve(join, finding, reason) != 0)
+	if (join_find_message(join, finding, reason) != 0)
 		return -1;
 	return choose_file(join, finding, reason);
 }
@@ -288,18 +130,14 @@ find_foreign(struct join *join, const struct waiting_entry *entry,
     struct reason *reason)
 {
 	const struct segment_header segment = {.instance = entry->instance};
-	struct finding finding = {
+	struct join_finding finding = {
 	    .delivery = event, .segment = &segment, .file = entry->leg.file};
 	int found = 0;
 
 	*message_r = NULL;
 	if (join->instances == NULL)
 		return 0;
-	found = find_by_queue_id(join, &finding, reason);
-	if (found == 0) {
-		found = add_unseen(join, &finding, reason);
-		found = found == 0 ? finding.message != NULL : -1;
-	}
+	found = join_find_by_queue_id(join, &finding, reason);
 	*message_r = finding.message;
 	if (finding.message != NULL &&
 	    tracked_message(finding.message)->key.file != entry->leg.file) {
@@ -350,8 +188,8 @@ join_settle(struct join *join, const struct waiting_entry *entry,
 }
 
 static int
-wait_for_message(struct join *join, const struct finding *finding, int64_t row,
-    int64_t now_ns, struct reason *reason)
+wait_for_message(struct join *join, const struct join_finding *finding,
+    int64_t row, int64_t now_ns, struct reason *reason)
 {
 	const struct message_key leg = {finding->file, row};
 	const struct waiting_origin origin = {
@@ -365,7 +203,7 @@ wait_for_message(struct join *join, const struct finding *finding, int64_t row,
 }
 
 static int
-add_leg(struct join *join, const struct finding *finding, int64_t now_ns,
+add_leg(struct join *join, const struct join_finding *finding, int64_t now_ns,
     struct reason *reason)
 {
 	struct leg_verdict verdict = {.state = finding->state};
@@ -391,7 +229,7 @@ join_delivery(
     struct join *join, const struct join_input *input, struct reason *reason)
 {
 	const struct journal_record *record = input->record;
-	struct finding finding = {
+	struct join_finding finding = {
 	    .delivery = &record->event.delivery,
 	    .segment = record->segment,
 	};

@@ -248,14 +248,10 @@ about_unknown(struct join *join, const struct log_input *input,
 	bool should_keep;
 
 	if (record->kind == MAILLOG_ACTIVE)
-		log_context_set(&context->sender, record->fields[MAILLOG_FROM]);
+		log_context_set_sender(context, record->fields[MAILLOG_FROM]);
 	if (record->kind == MAILLOG_DELIVERY &&
 	    log_verdict_delivery(record).is_probe)
 		context->is_probe = true;
-	if (context->is_probe && record->kind == MAILLOG_REMOVED) {
-		log_contexts_remove(join->contexts, context);
-		return 0;
-	}
 	should_keep = should_wait(input, context);
 	log_context_keep(context, input->record);
 	set_due(join, input, context);
@@ -451,23 +447,6 @@ join_log_start(const struct join *join, const char *source,
 	    log_contexts_start(join->contexts, source, position));
 }
 
-void
-join_log_message_came(
-    struct join *join, const struct tracked *message, int64_t now_ns)
-{
-	const struct open_message *known = tracked_message(message);
-	struct log_context *context = NULL;
-
-	if (join->instances != NULL && known->queue_id != NULL)
-		context = log_contexts_find(join->contexts,
-		    log_instances_find_instance(
-			join->instances, known->instance),
-		    (struct maillog_view){
-			known->queue_id, strlen(known->queue_id)});
-	if (context != NULL && context->evidence != 0)
-		log_contexts_set_due(join->contexts, context, 1, now_ns + 1);
-}
-
 bool
 join_log_is_ready(struct join *join, const struct log_record *record)
 {
@@ -484,7 +463,7 @@ join_log_is_ready(struct join *join, const struct log_record *record)
 		return true;
 	context = log_contexts_find(join->contexts, instance, id);
 	if (context != NULL)
-		return join_log_knows(join, context);
+		return join_log_known(join, context) != NULL;
 	key.queue_id = join_log_string(join, id);
 	is_known = open_messages_find_queue_id(
 		       join->messages, &key, NULL, NULL) != NULL;

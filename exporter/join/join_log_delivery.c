@@ -197,7 +197,9 @@ find_course(
 
 	if (!delivery->verdict.goes_on)
 		return COURSE_UNKNOWN;
-	copy = log_contexts_find(join->contexts, input->instance, id);
+	copy = input->is_retold
+		   ? NULL
+		   : log_contexts_find(join->contexts, input->instance, id);
 	if (copy != NULL)
 		return take_over(join, delivery, copy, reason);
 	found = join_log_find(join, input, id, &other, reason);

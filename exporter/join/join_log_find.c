@@ -18,12 +18,26 @@
 	    MESSAGE_EXPIRED | MESSAGE_DISCARDED | MESSAGE_HELD)
 #define GONE (MESSAGE_REMOVED | MESSAGE_DELETED)
 
+struct maillog_view
+join_log_view(const char *text)
+{
+	return (struct maillog_view){text, text != NULL ? strlen(text) : 0};
+}
+
 const char *
 join_log_string(struct join *join, struct maillog_view view)
 {
 	return view.size > 0
 		   ? arena_string_sized(join->scratch, view.at, view.size)
 		   : NULL;
+}
+
+/* Whoever the log may speak of. */
+static bool
+is_known(
+    const void *context, const struct tracked *tracked, int64_t since_wall_ns)
+{
+	return !join_is_hooks_only(tracked_message(tracked));
 }
 
 /* A line without a context goes on with what the log has begun. */
@@ -34,6 +48,28 @@ is_under_way(
 	uint32_t evidence = tracked_message(tracked)->evidence;
 
 	return (evidence & BY_LOG) != 0 && (evidence & GONE) == 0;
+}
+
+/* As join_find_stored(), but for what only the hook has told of. */
+static int
+find_known_stored(struct join *join, const struct queue_id_key *key,
+    struct tracked **message_r, struct reason *reason)
+{
+	struct queue_id_key earlier = *key;
+	const struct open_message *message;
+	int found;
+
+	while ((found = join_find_stored(join, &earlier, message_r, reason)) ==
+	       1) {
+		message = tracked_message(*message_r);
+		if (!join_is_hooks_only(message))
+			return 1;
+		earlier.before_wall_ns =
+		    join_claimed_since(message, key->queue_id) - 1;
+		open_messages_settle(join->messages, *message_r);
+		*message_r = NULL;
+	}
+	return found;
 }
 
 int
@@ -52,33 +88,10 @@ join_log_find(struct join *join, const struct log_input *input,
 	    join->messages, &key, is_under_way, NULL);
 	if (*message_r == NULL)
 		*message_r = open_messages_find_queue_id(
-		    join->messages, &key, NULL, NULL);
+		    join->messages, &key, is_known, NULL);
 	if (*message_r != NULL)
 		return 1;
-	return join_find_stored(join, &key, message_r, reason);
-}
-
-/* A context whose message is looked for. */
-struct search {
-	const struct log_context *context;
-	const struct log_input *input; /* NULL: not for a line */
-};
-
-/* One that was made of the same context, or of which the hook told first: the
- * log has told nothing of it yet, or tells it again. */
-static bool
-unseen_fits(const struct search *search, const struct tracked *tracked,
-    int64_t since_wall_ns)
-{
-	int64_t begin_wall_ns = search->context->begin_wall_ns;
-
-	if (since_wall_ns == begin_wall_ns)
-		return true;
-	if (since_wall_ns < begin_wall_ns - CLOCKS_DIFFER_NS)
-		return false;
-	return (tracked_message(tracked)->evidence & BY_LOG) == 0 ||
-	       (search->input != NULL &&
-		   join_log_is_applied(search->input, tracked));
+	return find_known_stored(join, &key, message_r, reason);
 }
 
 /* A further queue id was claimed when its context began. */
@@ -108,54 +121,33 @@ static bool
 context_fits(
     const void *opaque, const struct tracked *tracked, int64_t since_wall_ns)
 {
-	const struct search *search = opaque;
-	const struct log_context *context = search->context;
+	const struct log_context *context = opaque;
 	const struct open_message *message = tracked_message(tracked);
 
 	if (message->queue_id == NULL ||
 	    strcmp(message->queue_id, context->queue_id) != 0)
 		return claim_fits(context, since_wall_ns);
-	return message->ending == MESSAGE_ENDING_LOGGED
-		   ? unseen_fits(search, tracked, since_wall_ns)
-		   : seen_fits(context, message);
+	if (message->ending != MESSAGE_ENDING_LOGGED)
+		return seen_fits(context, message);
+	/* It was made of the same context. */
+	return since_wall_ns == context->begin_wall_ns &&
+	       !join_is_hooks_only(message);
 }
 
-static struct tracked *
-find_in_memory(struct join *join, const struct search *search)
+struct tracked *
+join_log_known(struct join *join, const struct log_context *context)
 {
 	const struct queue_id_key key = {
-	    search->context->instance, search->context->queue_id, INT64_MAX};
+	    context->instance, context->queue_id, INT64_MAX};
 
 	return open_messages_find_queue_id(
-	    join->messages, &key, context_fits, search);
-}
-
-bool
-join_log_knows(struct join *join, const struct log_context *context)
-{
-	const struct search search = {context, NULL};
-
-	return find_in_memory(join, &search) != NULL;
-}
-
-/* The claim by which a message that was found bears the context's queue id. */
-static int64_t
-claimed_since(
-    const struct log_context *context, const struct open_message *message)
-{
-	for (size_t i = 0; i < message->queue_id_count; i++)
-		if (strcmp(message->queue_ids[i].queue_id, context->queue_id) ==
-		    0)
-			return message->queue_ids[i].since_wall_ns;
-	return message->mail_at.wall_ns;
+	    join->messages, &key, context_fits, context);
 }
 
 static int
-find_in_store(struct join *join, const struct log_input *input,
-    struct log_context *context, struct tracked **message_r,
-    struct reason *reason)
+find_in_store(struct join *join, struct log_context *context,
+    struct tracked **message_r, struct reason *reason)
 {
-	const struct search search = {context, input};
 	const struct queue_id_key key = {
 	    .instance = context->instance,
 	    .queue_id = context->queue_id,
@@ -167,11 +159,12 @@ find_in_store(struct join *join, const struct log_input *input,
 	if (context->is_store_asked)
 		return 0;
 	context->is_store_asked = true;
-	found = join_find_stored(join, &key, message_r, reason);
+	found = find_known_stored(join, &key, message_r, reason);
 	if (found != 1)
 		return found;
-	if (context_fits(&search, *message_r,
-		claimed_since(context, tracked_message(*message_r))))
+	if (context_fits(context, *message_r,
+		join_claimed_since(
+		    tracked_message(*message_r), context->queue_id)))
 		return 1;
 	open_messages_settle(join->messages, *message_r);
 	*message_r = NULL;
@@ -204,13 +197,12 @@ join_log_resolve(struct join *join, const struct log_input *input,
     struct log_context *context, struct tracked **message_r,
     struct reason *reason)
 {
-	const struct search search = {context, input};
 	int found;
 
-	*message_r = find_in_memory(join, &search);
+	*message_r = join_log_known(join, context);
 	if (*message_r != NULL)
 		return 1;
-	found = find_in_store(join, input, context, message_r, reason);
+	found = find_in_store(join, context, message_r, reason);
 	if (found != 0 || context->orig_queue_id == NULL)
 		return found;
 	context->is_busy = true;

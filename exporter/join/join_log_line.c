@@ -3,6 +3,8 @@
  * Lines of the log about a message in the queue, each a bit of evidence.
  * Called by join_log*.c, on the ingest thread.
  */
+#include <string.h>
+
 #include "exporter/join/join_log_state.h"
 #include "exporter/join/open_messages.h"
 
@@ -35,6 +37,16 @@ apply_removed(struct join *join, const struct log_input *input,
 	    reason);
 }
 
+/* What bounce(8) sends to a sender is from nobody. */
+static bool
+is_to_sender(const struct log_record *record)
+{
+	static const char words[] = ": sender ";
+
+	return memmem(record->line.text.at, record->line.text.size, words,
+		   sizeof(words) - 1) != NULL;
+}
+
 /* The notification is a message of its own. */
 static int
 apply_notification(struct join *join, const struct log_input *input,
@@ -48,6 +60,9 @@ apply_notification(struct join *join, const struct log_input *input,
 
 	if (context == NULL || context->is_busy)
 		return 0;
+	/* Whether its own lines have told of its sender yet is chance. */
+	if (is_to_sender(input->record))
+		log_context_set_sender(context, (struct maillog_view){"", 0});
 	found = join_log_resolve(join, input, context, &notification, reason);
 	if (found == 0 &&
 	    join_log_create(join, context, &tracked_message(message)->id,

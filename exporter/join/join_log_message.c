@@ -6,9 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exporter/join/join_adopt.h"
 #include "exporter/join/join_log_state.h"
 #include "exporter/join/open_messages.h"
 #include "exporter/maillog/log_instances.h"
+
+/* An LMTP transaction takes no longer. */
+#define DELIVERY_MAX_NS (3600 * SECOND_NS)
 
 bool
 join_log_is_applied(
@@ -43,8 +47,8 @@ queue_id_number(const struct open_message *message, const char *queue_id)
 	return number < message->queue_id_count ? (unsigned)number + 1 : 0;
 }
 
-static uint32_t
-gone_bit(unsigned number)
+uint32_t
+join_log_gone_bit(unsigned number)
 {
 	uint32_t bit = (uint32_t)MESSAGE_GONE_FIRST << number;
 
@@ -58,7 +62,7 @@ gone_bits(size_t count)
 	uint32_t bits = 0;
 
 	for (unsigned i = 0; i < count; i++)
-		bits |= gone_bit(i);
+		bits |= join_log_gone_bit(i);
 	return bits;
 }
 
@@ -72,10 +76,25 @@ join_log_removed(struct join *join, struct tracked *message,
 
 	if (count == 1)
 		return join_log_evidence(join, message, how, 0, reason);
-	gone |= gone_bit(queue_id_number(known, queue_id));
+	gone |= join_log_gone_bit(queue_id_number(known, queue_id));
 	if ((gone & gone_bits(count)) == gone_bits(count))
 		gone |= how;
 	return join_log_evidence(join, message, gone, 0, reason);
+}
+
+/* What the hook told of a context's queue id before the log did. */
+static int
+find_hooks(struct join *join, const struct log_context *context,
+    const struct day_file *file, struct tracked **hooks_r,
+    struct reason *reason)
+{
+	struct queue_id_claim claim = {
+	    context->instance, context->queue_id, context->begin_wall_ns};
+
+	/* Told from the middle on, the delivery began before. */
+	if (context->origin == LOG_ORIGIN_INTERNAL && !context->has_message_id)
+		claim.since_wall_ns -= DELIVERY_MAX_NS;
+	return join_find_hooks(join, &claim, file, hooks_r, reason);
 }
 
 /* The queue ids that it had so far are gone if it seemed removed. */
@@ -86,17 +105,22 @@ join_log_continue(struct join *join, const struct log_context *context,
 	const struct open_message *known = tracked_message(message);
 	const struct queue_id_claim claim = {
 	    context->instance, context->queue_id, context->begin_wall_ns};
+	struct tracked *hooks;
 	uint32_t gone = 0;
 
 	if (known->evidence & MESSAGE_REMOVED)
 		gone = gone_bits(1 + known->queue_id_count);
 	if (context->is_requeue)
-		gone |=
-		    gone_bit(queue_id_number(known, context->orig_queue_id));
+		gone |= join_log_gone_bit(
+		    queue_id_number(known, context->orig_queue_id));
 	if (store_add_queue_id(&known->key, &claim, reason) != 0)
 		return -1;
 	tracked_add_queue_id(join->messages, message, &claim);
-	return join_log_evidence(join, message, gone, MESSAGE_REMOVED, reason);
+	if (join_log_evidence(join, message, gone, MESSAGE_REMOVED, reason) !=
+		0 ||
+	    find_hooks(join, context, known->key.file, &hooks, reason) < 0)
+		return -1;
+	return hooks != NULL ? join_give_hooks(join, hooks, reason) : 0;
 }
 
 int
@@ -118,11 +142,22 @@ join_log_create(struct join *join, const struct log_context *context,
 		},
 	    .instance = context->instance,
 	    .is_internal = context->origin == LOG_ORIGIN_INTERNAL,
+	    .evidence = MESSAGE_TOLD,
 	};
+	struct tracked *hooks;
+
+	if (context->origin != LOG_ORIGIN_INTERNAL || context->has_message_id)
+		unseen.evidence |= MESSAGE_BEGUN;
 
 	if (previous != NULL)
 		unseen.event.previous = *previous;
-	return join_add_unseen(join, &unseen, message_r, reason);
+	if (find_hooks(join, context, NULL, &hooks, reason) < 0)
+		return -1;
+	if (hooks != NULL)
+		unseen.file = tracked_message(hooks)->key.file;
+	if (join_add_unseen(join, &unseen, message_r, reason) != 0)
+		return -1;
+	return hooks != NULL ? join_give_hooks(join, hooks, reason) : 0;
 }
 
 static int
@@ -223,10 +258,7 @@ join_log_flush(struct join *join, const struct log_input *input,
 
 	log_contexts_set_due(join->contexts, context, 0, 0);
 	found = join_log_resolve(join, input, context, &message, reason);
-	if (found == 0 && context->is_probe) {
-		log_contexts_remove(join->contexts, context);
-		return 0;
-	}
+	/* The milter may yet tell that it took a probe for mail. */
 	if (found == 0 && !is_message(context))
 		return 0;
 	if (found == 0 &&
@@ -239,52 +271,25 @@ join_log_flush(struct join *join, const struct log_input *input,
 	return 0;
 }
 
-static struct maillog_view
-view(const char *text)
-{
-	return (struct maillog_view){text, text != NULL ? strlen(text) : 0};
-}
-
-/* A message for a context, of which a delivery tells more. */
-static int
-create_delivered(struct join *join, struct log_context *context,
-    const struct message_event *event, struct tracked **message_r,
-    struct reason *reason)
-{
-	const struct log_input input = {
-	    .source = "",
-	    .instance = context->instance,
-	    .wall_ns = join->log_wall_ns,
-	};
-
-	if (context->message_id == NULL)
-		log_context_set(&context->message_id, view(event->message_id));
-	if (context->sender == NULL)
-		log_context_set(&context->sender, view(event->sender));
-	if (join_log_create(join, context, NULL, message_r, reason) != 0)
-		return -1;
-	return join_log_bind(join, &input, context, *message_r, reason);
-}
-
+/* At once: once the message is committed, lines that are read again are taken
+ * as applied to it. */
 int
-join_log_find_unseen(struct join *join, const struct unseen_message *unseen,
-    struct tracked **message_r, struct reason *reason)
+join_log_message_came(
+    struct join *join, struct tracked *message, struct reason *reason)
 {
-	const struct message_event *event = &unseen->event;
-	struct log_context *context = log_contexts_find(join->contexts,
-	    log_instances_find_instance(join->instances, unseen->instance),
-	    view(event->queue_id));
-	struct log_input input = {.source = "", .wall_ns = join->log_wall_ns};
-	int found;
+	const struct open_message *known = tracked_message(message);
+	const struct log_input input = {
+	    .source = "", .wall_ns = join->log_wall_ns};
+	struct log_context *context = NULL;
 
-	if (context == NULL || context->is_probe ||
-	    context->begin_wall_ns > event->mail_at.wall_ns + CLOCKS_DIFFER_NS)
+	if (join->instances != NULL && known->queue_id != NULL)
+		context = log_contexts_find(join->contexts,
+		    log_instances_find_instance(
+			join->instances, known->instance),
+		    join_log_view(known->queue_id));
+	if (context == NULL ||
+	    (context->evidence == 0 && context->pending_count == 0) ||
+	    join_log_known(join, context) != message)
 		return 0;
-	input.instance = context->instance;
-	found = join_log_resolve(join, &input, context, message_r, reason);
-	if (found != 0)
-		return found;
-	return create_delivered(join, context, event, message_r, reason) == 0
-		   ? 1
-		   : -1;
+	return join_log_bind(join, &input, context, message, reason);
 }

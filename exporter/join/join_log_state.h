@@ -11,10 +11,6 @@
 #include "exporter/join/log_context.h"
 #include "exporter/read/log_record.h"
 
-#define SECOND_NS INT64_C(1000000000)
-/* By how much the log's clock and the milter's may differ. */
-#define CLOCKS_DIFFER_NS (2 * SECOND_NS)
-
 /* What Postfix generates itself, or gets from this machine, may be told only
  * later to continue another message: by the line "queued as NEW" or "forwarded
  * as NEW" of the one that it was before, which smtp(8) logs when the content
@@ -41,6 +37,8 @@ struct log_input {
 	 * to wait: effects belong to this position. Zero: to none. */
 	struct journal_position position;
 	int64_t now_ns;
+	/* It was applied before, to what is told anew. */
+	bool is_retold;
 };
 
 /* Finds the message of a line about a queue id that has no context. Returns 1,
@@ -55,8 +53,9 @@ int join_log_resolve(struct join *join, const struct log_input *input,
     struct log_context *context, struct tracked **message_r,
     struct reason *reason);
 
-/* Whether that message is in memory. */
-bool join_log_knows(struct join *join, const struct log_context *context);
+/* Only by its queue id and in memory; NULL: there is none. */
+struct tracked *join_log_known(
+    struct join *join, const struct log_context *context);
 
 /* Adds a message for a context of which nobody else knows. `previous` is that
  * of which it tells, NULL: none. */
@@ -110,6 +109,14 @@ int join_log_lost(
 /* The same told by the follower. */
 int join_log_gap(
     struct join *join, const struct log_input *input, struct reason *reason);
+
+/* A bit for the queue id of a message that is the `number`th: 0 is the one that
+ * it began with. */
+#define JOIN_LOG_GONE_BITS (2u * MESSAGE_GONE_LAST - MESSAGE_GONE_FIRST)
+uint32_t join_log_gone_bit(unsigned number);
+
+/* A string as a view; NULL: empty. */
+struct maillog_view join_log_view(const char *text);
 
 /* Strings of a line, in the scratch arena. */
 const char *join_log_string(struct join *join, struct maillog_view view);

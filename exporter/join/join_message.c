@@ -11,9 +11,13 @@
 #include "base/arena.h"
 #include "base/reason.h"
 #include "exporter/join/evidence.h"
+#include "exporter/join/join_adopt.h"
+#include "exporter/join/join_retell.h"
+#include "exporter/join/join_split.h"
 #include "exporter/join/join_state.h"
 #include "exporter/join/open_messages.h"
 #include "exporter/join/refusal.h"
+#include "exporter/join/tally.h"
 #include "exporter/metrics/effect.h"
 #include "exporter/read/log_trust.h"
 #include "store/route.h"
@@ -30,6 +34,14 @@ struct folded {
 struct seen {
 	char *address;
 	UT_hash_handle hh;
+};
+
+/* Where a message goes. */
+struct message_place {
+	struct day_file *file;
+	/* In that file; NULL: there is none. */
+	struct tracked *told;     /* what others have told of it */
+	struct tracked *claimant; /* whom they took it for */
 };
 
 static bool
@@ -166,57 +178,19 @@ count_message(const struct join *join, struct day_file *file,
 		effect_count(file, METRIC_SMTP_ABORTS, phase, 1);
 }
 
-static struct open_recipient *
-open_recipients(struct arena *arena, const struct folded *folded)
-{
-	size_t count = folded->event.recipient_count;
-	struct open_recipient *recipients =
-	    arena_alloc(arena, count * sizeof(*recipients));
-
-	for (size_t i = 0; recipients != NULL && i < count; i++)
-		recipients[i] = (struct open_recipient){
-		    .address = folded->event.recipients[i].address,
-		    .state = folded->verdicts[i].state,
-		    .evidence = folded->verdicts[i].evidence,
-		};
-	return recipients;
-}
-
-/* NULL without memory. */
-static struct tracked *
-track(struct join *join, const struct folded *folded,
-    const struct segment_header *segment, const struct message_key *key)
-{
-	const struct message_event *event = &folded->event;
-	struct open_message message = {
-	    .key = *key,
-	    .id = event->id,
-	    .instance = segment->instance,
-	    .queue_id = event->queue_id,
-	    .ending = event->ending,
-	    .evidence = folded->evidence,
-	    .mail_at = event->mail_at,
-	    .eom_at = event->eom_at,
-	    .recipients = open_recipients(join->scratch, folded),
-	    .recipient_count = event->recipient_count,
-	};
-
-	memcpy(message.boot_id, segment->boot_id, CLOCK_BOOT_ID_BYTES);
-	return message.recipients != NULL
-		   ? open_messages_add(join->messages, &message)
-		   : NULL;
-}
-
-/* Deliveries that were read before their message. */
+/* Deliveries that were read before their message. They are in its file, unless
+ * others told of it first, in another one. */
 static int
 settle_waiting(
     struct join *join, struct tracked *tracked, struct reason *reason)
 {
-	const struct uuid *id = &tracked_message(tracked)->id;
+	const struct open_message *message = tracked_message(tracked);
 	const struct waiting_entry *entry;
 
-	while ((entry = waiting_for(join->waiting, id)) != NULL)
-		if (join_settle(join, entry, tracked, reason) != 0)
+	while ((entry = waiting_for(join->waiting, &message->id)) != NULL)
+		if (join_settle(join, entry,
+			entry->leg.file == message->key.file ? tracked : NULL,
+			reason) != 0)
 			return -1;
 	return 0;
 }
@@ -244,41 +218,124 @@ find_submission(struct join *join, struct folded *folded, struct reason *reason)
 	return result < 0 ? -1 : 0;
 }
 
+/* What was told of it, or of another one, before it was known. */
+static int
+tell_anew(struct join *join, const struct join_addition *addition,
+    const struct message_place *place, struct tracked **message_r,
+    struct reason *reason)
+{
+	struct message_key key = {.file = place->file};
+	struct join_split split = {.own = {.claims = NULL}};
+	struct tracked *rest = NULL;
+
+	if (place->claimant != NULL &&
+	    join_split(join, place->claimant, addition->event->queue_id, &split,
+		reason) != 0)
+		return -1;
+	if (place->told != NULL &&
+	    join_take(join, place->told, &split.own, reason) != 0)
+		return -1;
+	if (join_add_message(join, place->file, addition, message_r, reason) !=
+	    0)
+		return -1;
+	if (place->claimant != NULL &&
+	    (join_put_back(join, &split.rest, place->file, &rest, reason) !=
+		    0 ||
+		join_retell_lines(join, rest, &split.rest, reason) != 0))
+		return -1;
+	if (join_retell_lines(join, *message_r, &split.own, reason) != 0 ||
+	    join_retell_legs(join, &key, &split.own, reason) != 0 ||
+	    join_retell_legs(join, &key, &split.rest, reason) != 0)
+		return -1;
+	if (rest != NULL)
+		open_messages_settle(join->messages, rest);
+	return 0;
+}
+
+static int
+add_told(struct join *join, const struct join_addition *addition,
+    const struct message_place *place, struct tracked **message_r,
+    struct reason *reason)
+{
+	struct tally tally = {.ghosts = 0};
+	int result;
+
+	open_messages_set_tally(join->messages, &tally);
+	result = tell_anew(join, addition, place, message_r, reason);
+	open_messages_set_tally(join->messages, NULL);
+	if (result == 0)
+		tally_count(&tally, place->file);
+	return result;
+}
+
 static int
 add_message(struct join *join, const struct folded *folded,
-    const struct join_input *input, struct day_file *file,
+    const struct join_input *input, const struct message_place *place,
     struct reason *reason)
 {
 	const struct message_verdict verdict = {
 	    .evidence = folded->evidence,
 	    .recipients = folded->verdicts,
 	};
-	const struct segment_header *segment = input->record->segment;
-	struct message_key key;
+	const struct join_addition addition = {
+	    &folded->event, input->record->segment, &verdict};
 	struct tracked *tracked;
 	int result;
 
-	if (store_add_message(
-		file, &folded->event, segment, &verdict, &key, reason) != 0)
+	if (place->told == NULL && place->claimant == NULL)
+		result = join_add_message(
+		    join, place->file, &addition, &tracked, reason);
+	else
+		result = add_told(join, &addition, place, &tracked, reason);
+	if (result != 0)
 		return -1;
-	tracked = track(join, folded, segment, &key);
-	if (tracked == NULL)
-		return reason_set(reason, "too many recipients");
 	result = settle_waiting(join, tracked, reason);
-	join_log_message_came(join, tracked, input->now_ns);
+	if (result == 0)
+		result = join_log_message_came(join, tracked, reason);
 	open_messages_settle(join->messages, tracked);
 	return result;
 }
 
-/* A leg that waits is in its message's file already. */
-static struct day_file *
-file_for(struct join *join, const struct uuid *id, struct reason *reason)
+static int
+find_others(struct join *join, const struct join_input *input,
+    struct message_place *place, struct reason *reason)
 {
+	const struct message_event *event = &input->record->event.message;
+	const char *instance = input->record->segment->instance;
+
+	if (event->queue_id == NULL || *event->queue_id == '\0')
+		return 0;
+	if (join_find_told(join, event, instance, &place->told, reason) < 0)
+		return -1;
+	if (place->told == NULL && join_find_claimant(join, event, instance,
+				       &place->claimant, reason) < 0)
+		return -1;
+	return 0;
+}
+
+/* Where others have told of it already; a leg that waits is in its message's
+ * file, too. */
+static int
+find_place(struct join *join, const struct join_input *input,
+    struct message_place *place_r, struct reason *reason)
+{
+	const struct uuid *id = &input->record->event.message.id;
 	const struct waiting_entry *entry = waiting_for(join->waiting, id);
 
-	return entry != NULL
-		   ? entry->leg.file
-		   : store_file(join->store, uuid_wall_ns(id), reason);
+	if (find_others(join, input, place_r, reason) != 0)
+		return -1;
+	if (place_r->told != NULL)
+		place_r->file = tracked_message(place_r->told)->key.file;
+	else if (place_r->claimant != NULL)
+		place_r->file = tracked_message(place_r->claimant)->key.file;
+	if (place_r->file != NULL && store_writes(join->store, place_r->file) &&
+	    day_file_may_have(place_r->file, id))
+		return 0;
+	place_r->told = place_r->claimant = NULL;
+	place_r->file = entry != NULL
+			    ? entry->leg.file
+			    : store_file(join->store, uuid_wall_ns(id), reason);
+	return place_r->file != NULL ? 0 : -1;
 }
 
 /* Returns 1 when the message is in the store, 0, or -1. */
@@ -296,13 +353,29 @@ is_known(
 	    join->store, id, join->scratch, &message, reason);
 }
 
+/* A transaction that came to nothing is not kept. */
+static int
+count_failed(struct join *join, const struct join_input *input,
+    const struct folded *folded, struct reason *reason)
+{
+	const struct journal_record *record = input->record;
+	struct day_file *file =
+	    store_file(join->store, uuid_wall_ns(&folded->event.id), reason);
+
+	if (file == NULL)
+		return -1;
+	if (!day_file_has(file, input->source, record->position))
+		count_message(join, file, folded, record->segment);
+	return 0;
+}
+
 int
 join_message(
     struct join *join, const struct join_input *input, struct reason *reason)
 {
 	const struct journal_record *record = input->record;
 	struct folded folded;
-	struct day_file *file;
+	struct message_place place = {.told = NULL};
 	int known = is_known(join, input, reason);
 
 	if (join->trust != NULL && is_accepted(&record->event.message))
@@ -312,16 +385,12 @@ join_message(
 		return known > 0 ? 0 : -1;
 	if (fold(&record->event.message, join->scratch, &folded) != 0)
 		return reason_set(reason, "too many recipients");
-	file = file_for(join, &folded.event.id, reason);
-	if (file == NULL)
+	if (!is_accepted(&folded.event) && folded.accepted == 0)
+		return count_failed(join, input, &folded, reason);
+	if (find_place(join, input, &place, reason) != 0)
 		return -1;
-	if (!is_accepted(&folded.event) && folded.accepted == 0) {
-		if (!day_file_has(file, input->source, record->position))
-			count_message(join, file, &folded, record->segment);
-		return 0;
-	}
 	if (find_submission(join, &folded, reason) != 0)
 		return -1;
-	count_message(join, file, &folded, record->segment);
-	return add_message(join, &folded, input, file, reason);
+	count_message(join, place.file, &folded, record->segment);
+	return add_message(join, &folded, input, &place, reason);
 }

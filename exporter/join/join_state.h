@@ -9,6 +9,10 @@
 #include "exporter/join/join.h"
 #include "exporter/join/waiting.h"
 
+#define SECOND_NS INT64_C(1000000000)
+/* By how much the clocks of log, milter and hook may differ. */
+#define CLOCKS_DIFFER_NS (2 * SECOND_NS)
+
 struct arena;
 struct log_contexts;
 struct log_instances;
@@ -23,6 +27,8 @@ struct join {
 	struct waiting *waiting;
 	int64_t stamp_wait_ns;
 	struct arena *scratch; /* of one event */
+	/* Since then memory has every message that is new. */
+	int64_t rebuilt_wall_ns;
 
 	/* Of Dovecot's log; unused when reads_sessions is false. */
 	struct lmtp_sessions *sessions;
@@ -76,25 +82,25 @@ int join_find(struct join *join, const struct uuid *id,
 int join_find_stored(struct join *join, const struct queue_id_key *key,
     struct tracked **message_r, struct reason *reason);
 
+/* The claim by which a message that was found bears the queue id. */
+int64_t join_claimed_since(
+    const struct open_message *message, const char *queue_id);
+
 /* A message that the milter did not see, as the log or the hook tells of it:
  * event->mail_at is when its queue id began, event->queue_id is set. */
 struct unseen_message {
 	struct message_event event;
 	const char *instance;
 	bool is_internal; /* made by Postfix itself */
+	uint32_t evidence;
 	/* NULL: the file of the id's day. */
 	struct day_file *file;
 };
 
-/* The message of a delivery that nobody else knows, if the log has begun to
- * tell of its queue id: one that is the same however the log is read again.
- * `unseen` is what the delivery says of it. Returns 1, 0, or -1. */
-int join_log_find_unseen(struct join *join, const struct unseen_message *unseen,
-    struct tracked **message_r, struct reason *reason);
-
-/* What the log decided on a queue id before its message was known is due. */
-void join_log_message_came(
-    struct join *join, const struct tracked *message, int64_t now_ns);
+/* What the log has said of a queue id before its message was known is applied.
+ * Returns 0, or -1. */
+int join_log_message_came(
+    struct join *join, struct tracked *message, struct reason *reason);
 
 /* The log's part of join_expire() and join_deadline(). */
 int join_log_expire(struct join *join, int64_t now_ns, struct reason *reason);
@@ -109,6 +115,21 @@ int join_dovecot_line(struct join *join, const char *source,
 int join_dovecot_expire(
     struct join *join, int64_t now_ns, struct reason *reason);
 int64_t join_dovecot_deadline(const struct join *join);
+/* A message as it comes, or comes again. */
+struct join_addition {
+	const struct message_event *event;
+	const struct segment_header *segment;
+	const struct message_verdict *verdict;
+};
+
+/* Adds it to the store and to memory; nothing is counted. Returns 0, or -1. */
+int join_add_message(struct join *join, struct day_file *file,
+    const struct join_addition *addition, struct tracked **message_r,
+    struct reason *reason);
+
+/* Whether only the hook has told of it: once the log does, it is part of what
+ * the log tells. */
+bool join_is_hooks_only(const struct open_message *message);
 
 /* Adds it, under an id that follows from instance, queue id and time. Counts it
  * as unstamped. */

@@ -56,6 +56,26 @@ join_find_stored(struct join *join, const struct queue_id_key *key,
 	return result;
 }
 
+int64_t
+join_claimed_since(const struct open_message *message, const char *queue_id)
+{
+	for (size_t i = 0; i < message->queue_id_count; i++)
+		if (strcmp(message->queue_ids[i].queue_id, queue_id) == 0)
+			return message->queue_ids[i].since_wall_ns;
+	return message->mail_at.wall_ns;
+}
+
+bool
+join_is_hooks_only(const struct open_message *message)
+{
+	const uint32_t by_log =
+	    MESSAGE_TOLD | MESSAGE_QUEUED | MESSAGE_REMOVED | MESSAGE_DELETED |
+	    MESSAGE_EXPIRED | MESSAGE_DISCARDED | MESSAGE_HELD;
+
+	return message->ending == MESSAGE_ENDING_LOGGED &&
+	       (message->evidence & by_log) == 0;
+}
+
 /* The random part of an id, from what tells the message from every other. */
 static void
 derive_id(struct uuid *id, const struct unseen_message *unseen)
@@ -76,33 +96,71 @@ derive_id(struct uuid *id, const struct unseen_message *unseen)
 	id->bytes[8] = (uint8_t)(0x80 | (id->bytes[8] & 0x3f));
 }
 
+/* NULL without memory. */
+static struct open_recipient *
+open_recipients(struct arena *arena, const struct join_addition *addition)
+{
+	const struct message_event *event = addition->event;
+	size_t count = event->recipient_count;
+	struct open_recipient *recipients =
+	    arena_alloc(arena, count * sizeof(*recipients));
+
+	for (size_t i = 0; recipients != NULL && i < count; i++)
+		recipients[i] = (struct open_recipient){
+		    .address = event->recipients[i].address,
+		    .state = addition->verdict->recipients[i].state,
+		    .evidence = addition->verdict->recipients[i].evidence,
+		};
+	return recipients;
+}
+
+int
+join_add_message(struct join *join, struct day_file *file,
+    const struct join_addition *addition, struct tracked **message_r,
+    struct reason *reason)
+{
+	const struct message_event *event = addition->event;
+	struct open_message message = {
+	    .id = event->id,
+	    .instance = addition->segment->instance,
+	    .queue_id = event->queue_id,
+	    .ending = event->ending,
+	    .evidence = addition->verdict->evidence,
+	    .mail_at = event->mail_at,
+	    .eom_at = event->eom_at,
+	    .recipients = open_recipients(join->scratch, addition),
+	    .recipient_count = event->recipient_count,
+	};
+
+	if (message.recipients == NULL)
+		return reason_set(reason, "too many recipients");
+	if (store_add_message(file, event, addition->segment, addition->verdict,
+		&message.key, reason) != 0)
+		return -1;
+	memcpy(
+	    message.boot_id, addition->segment->boot_id, CLOCK_BOOT_ID_BYTES);
+	*message_r = open_messages_add(join->messages, &message);
+	return 0;
+}
+
 static int
 add(struct join *join, const struct unseen_message *unseen,
     struct tracked **message_r, struct reason *reason)
 {
 	const struct segment_header segment = {.instance = unseen->instance};
-	const struct message_verdict verdict = {.evidence = 0};
-	const struct message_event *event = &unseen->event;
-	struct open_message message = {
-	    .id = event->id,
-	    .instance = unseen->instance,
-	    .queue_id = event->queue_id,
-	    .ending = event->ending,
-	    .mail_at = event->mail_at,
-	    .eom_at = event->eom_at,
-	};
+	const struct message_verdict verdict = {.evidence = unseen->evidence};
+	const struct join_addition addition = {
+	    &unseen->event, &segment, &verdict};
+	struct day_file *file = unseen->file;
 
-	message.key.file = unseen->file;
-	if (message.key.file == NULL)
-		message.key.file =
-		    store_file(join->store, event->mail_at.wall_ns, reason);
-	if (message.key.file == NULL ||
-	    store_add_message(message.key.file, event, &segment, &verdict,
-		&message.key, reason) != 0)
+	if (file == NULL)
+		file = store_file(
+		    join->store, unseen->event.mail_at.wall_ns, reason);
+	if (file == NULL ||
+	    join_add_message(join, file, &addition, message_r, reason) != 0)
 		return -1;
-	effect_count(message.key.file, METRIC_UNSTAMPED,
+	effect_count(file, METRIC_UNSTAMPED,
 	    unseen->is_internal ? UNSTAMPED_INTERNAL : UNSTAMPED_NO_MESSAGE, 1);
-	*message_r = open_messages_add(join->messages, &message);
 	return 0;
 }
 

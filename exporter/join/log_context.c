@@ -150,6 +150,15 @@ log_context_set(char **text_r, struct maillog_view view)
 }
 
 void
+log_context_set_sender(struct log_context *context, struct maillog_view sender)
+{
+	free(context->sender);
+	context->sender = memory_zeroed(sender.size + 1, 1);
+	if (sender.size > 0)
+		memcpy(context->sender, sender.at, sender.size);
+}
+
+void
 log_context_keep(struct log_context *context, const struct log_record *record)
 {
 	struct log_pending *pending;

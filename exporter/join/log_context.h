@@ -91,6 +91,10 @@ void log_contexts_rename(struct log_contexts *contexts,
 /* Sets *text_r, a member of a context, to a copy; empty: leaves it. */
 void log_context_set(char **text_r, struct maillog_view view);
 
+/* Sets the sender, who may be the empty one. */
+void log_context_set_sender(
+    struct log_context *context, struct maillog_view sender);
+
 /* Adds evidence to a context. */
 void log_contexts_decide(struct log_contexts *contexts,
     struct log_context *context, uint32_t evidence);

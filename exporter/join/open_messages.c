@@ -28,6 +28,8 @@ struct open_messages {
 	size_t recipients[OPEN_STATES];
 	int64_t oldest_wall_ns;
 	bool oldest_is_gone; /* oldest_wall_ns must be looked for again */
+	int64_t told_until_wall_ns;
+	struct tally *tally;
 };
 
 struct open_messages *
@@ -38,6 +40,7 @@ open_messages_new(size_t kept_max)
 	messages->queue_ids = queue_ids_new();
 	messages->looks = look_times_new();
 	messages->kept_max = kept_max;
+	messages->told_until_wall_ns = INT64_MIN;
 	TAILQ_INIT(&messages->kept);
 	return messages;
 }
@@ -59,6 +62,7 @@ open_messages_clear(struct open_messages *messages)
 	    .instances = messages->instances,
 	    .instance_count = messages->instance_count,
 	    .kept_max = messages->kept_max,
+	    .told_until_wall_ns = INT64_MIN,
 	};
 	TAILQ_INIT(&messages->kept);
 }
@@ -313,7 +317,7 @@ unkeep(struct open_messages *messages, struct tracked *tracked)
 }
 
 static void
-let_go(struct open_messages *messages, struct tracked *tracked)
+forget(struct open_messages *messages, struct tracked *tracked)
 {
 	unkeep(messages, tracked);
 	look_times_cancel(messages->looks, &tracked->look);
@@ -324,6 +328,52 @@ let_go(struct open_messages *messages, struct tracked *tracked)
 	slot_table_remove(
 	    &messages->table, find(messages, &tracked->message.id));
 	tracked_free(tracked);
+}
+
+void
+open_messages_set_tally(struct open_messages *messages, struct tally *tally)
+{
+	messages->tally = tally;
+}
+
+struct tally *
+open_messages_tally(const struct open_messages *messages)
+{
+	return messages->tally;
+}
+
+static void
+note_told(struct open_messages *messages, int64_t wall_ns)
+{
+	if (wall_ns > messages->told_until_wall_ns)
+		messages->told_until_wall_ns = wall_ns;
+}
+
+static void
+let_go(struct open_messages *messages, struct tracked *tracked)
+{
+	const struct open_message *message = &tracked->message;
+
+	if (message->ending == MESSAGE_ENDING_LOGGED)
+		note_told(messages, message->mail_at.wall_ns);
+	for (size_t i = 0; i < message->queue_id_count; i++)
+		note_told(messages, message->queue_ids[i].since_wall_ns);
+	forget(messages, tracked);
+}
+
+void
+open_messages_remove(struct open_messages *messages, struct tracked *tracked)
+{
+	for (size_t i = 0; i < tracked->message.recipient_count; i++)
+		set_state(messages, tracked, &tracked->message.recipients[i],
+		    RECIPIENT_STATES);
+	forget(messages, tracked);
+}
+
+int64_t
+open_messages_told_until(const struct open_messages *messages)
+{
+	return messages->told_until_wall_ns;
 }
 
 void

@@ -67,6 +67,21 @@ void tracked_set_recipient(struct open_messages *messages,
 void open_messages_settle(
     struct open_messages *messages, struct tracked *tracked);
 
+/* While messages are told anew, what becomes of recipients is not counted, but
+ * tallied; NULL: it is counted. Borrowed. */
+struct tally;
+void open_messages_set_tally(
+    struct open_messages *messages, struct tally *tally);
+struct tally *open_messages_tally(const struct open_messages *messages);
+
+/* Forgets a message that is not what it seemed. */
+void open_messages_remove(
+    struct open_messages *messages, struct tracked *tracked);
+
+/* Messages have been let go that others than the milter told of, or continued
+ * under a further queue id, up to then. INT64_MIN: none was. */
+int64_t open_messages_told_until(const struct open_messages *messages);
+
 /* Calls `each` for every message with an open recipient; it may change them but
  * neither add nor settle. Stops when it returns anything but 0, and returns
  * that. */

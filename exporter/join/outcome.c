@@ -102,7 +102,8 @@ observe(
 	int64_t wall_ns = recipient->final.at.wall_ns;
 
 	/* Of other mail no precise beginning is known. */
-	if (outcome->message->ending == MESSAGE_ENDING_LOGGED)
+	if (outcome->message->ending == MESSAGE_ENDING_LOGGED ||
+	    outcome->leg->is_observed)
 		return;
 	effect_observe(file,
 	    metric_index(METRIC_DELIVERY_LATENCY,
@@ -121,18 +122,18 @@ count_reply(const struct outcome *outcome, uint32_t evidence,
 	struct day_file *file = outcome->leg->file;
 	enum metric_result result = reply_result(recipient);
 
-	effect_count(file, METRIC_DELIVERY_ATTEMPTS, result, 1);
+	if (!outcome->leg->is_retold)
+		effect_count(file, METRIC_DELIVERY_ATTEMPTS, result, 1);
 	if (result != RESULT_DELIVERED)
 		return;
-	if (evidence & EVIDENCE_HOOK_DELIVERED)
-		effect_count(file, METRIC_DUPLICATES, 0, 1);
-	else
+	if ((evidence & EVIDENCE_HOOK_DELIVERED) == 0)
 		observe(outcome, recipient);
+	else if (!outcome->leg->is_retold)
+		effect_count(file, METRIC_DUPLICATES, 0, 1);
 }
 
-/* The LMTP session of a good reply; empty: it names none. */
-static struct maillog_view
-session_of(const struct delivery_recipient *recipient)
+struct maillog_view
+outcome_session(const struct delivery_recipient *recipient)
 {
 	const char *text = recipient->final.text;
 
@@ -167,7 +168,7 @@ news_of(const struct outcome *outcome, uint32_t evidence,
 		news.leg_position = recipient->position;
 	}
 	news.set |=
-	    filing_evidence(outcome->leg->sessions, session_of(recipient));
+	    filing_evidence(outcome->leg->sessions, outcome_session(recipient));
 	return news;
 }
 
@@ -185,7 +186,7 @@ apply_reply(struct outcome *outcome, size_t number,
 		outcome->reason) != 0)
 		return -1;
 	return filing_reply(outcome->leg->sessions, &outcome->subject,
-	    (uint32_t)number, session_of(recipient), outcome->reason);
+	    (uint32_t)number, outcome_session(recipient), outcome->reason);
 }
 
 static int
@@ -200,7 +201,7 @@ add_recipient(
 		return -1;
 	return filing_reply(outcome->leg->sessions, &outcome->subject,
 	    (uint32_t)outcome->message->recipient_count - 1,
-	    session_of(recipient), outcome->reason);
+	    outcome_session(recipient), outcome->reason);
 }
 
 int

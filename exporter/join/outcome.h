@@ -9,8 +9,10 @@
 #ifndef EXPORTER_JOIN_OUTCOME_H
 #define EXPORTER_JOIN_OUTCOME_H
 
+#include "exporter/maillog/maillog_view.h"
 #include "store/store.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct arena;
@@ -26,6 +28,8 @@ struct outcome_leg {
 	struct day_file *file;
 	int64_t row;
 	struct lmtp_sessions *sessions; /* NULL: nobody asks for them */
+	bool is_retold;                 /* its attempts are counted */
+	bool is_observed;               /* and so are its latencies */
 };
 
 /* Applies the replies to the recipients of `message` that they are about:
@@ -36,6 +40,9 @@ struct outcome_leg {
 int outcome_apply(struct open_messages *messages, struct tracked *message,
     const struct outcome_leg *leg, struct arena *scratch,
     struct reason *reason);
+
+/* The LMTP session of a good reply; empty: it names none. */
+struct maillog_view outcome_session(const struct delivery_recipient *recipient);
 
 /* Counts the replies of a leg that belongs to no message. */
 void outcome_count_unjoined(const struct outcome_leg *leg);

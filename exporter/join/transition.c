@@ -35,8 +35,8 @@ count_loss(struct day_file *file, struct fate from, struct fate to)
 		effect_count(file, METRIC_RECIPIENTS_RECOVERED, 0, 1);
 }
 
-static void
-count_state(
+void
+transition_of_state(
     struct day_file *file, enum recipient_state from, enum recipient_state to)
 {
 	if (from == RECIPIENT_ABORTED) {
@@ -53,6 +53,6 @@ void
 transition(struct day_file *file, struct fate from, struct fate to)
 {
 	if (from.state != to.state)
-		count_state(file, from.state, to.state);
+		transition_of_state(file, from.state, to.state);
 	count_loss(file, from, to);
 }

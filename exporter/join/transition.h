@@ -18,4 +18,8 @@ struct day_file;
  * after all: it is added to the balance. */
 void transition(struct day_file *file, struct fate from, struct fate to);
 
+/* The same without counting losses. */
+void transition_of_state(
+    struct day_file *file, enum recipient_state from, enum recipient_state to);
+
 #endif

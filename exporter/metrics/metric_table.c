@@ -197,8 +197,15 @@ const struct metric_family metric_families[METRICS] = {
 	"a transaction that seemed aborted, of mail that the milter did not "
 	"see (unstamped), or, once delivered or bounced, of mail whose "
 	"message is not known (unjoined). The balance: accepted + added + "
-	"revisions but those from aborted = outcomes + recipients now in "
-	"flight, deferred and held.", false},
+	"revisions but those from aborted = outcomes + recognized + "
+	"recipients now in flight, deferred and held.", false},
+[METRIC_RECIPIENTS_RECOGNIZED] = {
+	"postlag_recipients_recognized_total", METRIC_STORED_COUNTER,
+	METRIC_PLAIN, {{"reason", ADDITIONS, added_value}},
+	"Added recipients that were taken back, by the reason for which they "
+	"had been added: what told whose they are was read later (a journal "
+	"that lags), and they are known since as that message's. What was in "
+	"a final state left it for in_flight before.", false},
 [METRIC_RECIPIENT_OUTCOMES] = {
 	"postlag_recipient_outcomes_total", METRIC_STORED_COUNTER,
 	METRIC_PLAIN, {{"outcome", OUTCOMES, outcome_value}},
@@ -228,7 +235,8 @@ const struct metric_family metric_families[METRICS] = {
 	{{"state", OPEN_STATES + OUTCOMES, state_value}},
 	"Recipients that are in this state now: in the queue (of messages that "
 	"may be there still by the configured queue lifetime), or finally. "
-	"Accepted and added are always the sum of all.", false},
+	"Accepted and added less recognized are always the sum of all.",
+	false},
 [METRIC_RECIPIENTS_LOST] = {
 	"postlag_recipients_lost_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
 	{{.name = NULL}},

@@ -32,6 +32,8 @@ static const enum recipient_state open_states[OPEN_STATES] = {
 #define SENT (TO(DELIVERED) | TO(RELAYED) | TO(HANDED_OFF) | TO(DISCARDED))
 #define SAID (SENT | TO(BOUNCED) | TO(EXPANDED))
 #define OPEN (TO(IN_FLIGHT) | TO(DEFERRED) | TO(HELD))
+/* What is told anew begins anew. */
+#define AGAIN TO(IN_FLIGHT)
 /* Nobody has said anything of the recipient itself. */
 #define SUPPOSED                                                               \
 	(SAID | OPEN | TO(EXPIRED) | TO(DELETED) | TO(GHOST) | TO(LOST) |      \
@@ -41,16 +43,17 @@ static const enum recipient_state open_states[OPEN_STATES] = {
 #define FILED (TO(HANDED_OFF) | TO(BOUNCED) | TO(DISCARDED))
 
 static const uint32_t successors[RECIPIENT_STATES] = {
-    [RECIPIENT_DELIVERED] = FILED,
-    [RECIPIENT_BOUNCED] = SENT,
-    [RECIPIENT_RELAYED] = TO(DELIVERED) | FILED,
+    [RECIPIENT_DELIVERED] = AGAIN | FILED,
+    [RECIPIENT_BOUNCED] = AGAIN | SENT,
+    [RECIPIENT_RELAYED] = AGAIN | TO(DELIVERED) | FILED,
     [RECIPIENT_HANDED_OFF] =
-	(TO(DELIVERED) | TO(RELAYED) | FILED) & ~TO(HANDED_OFF),
-    [RECIPIENT_EXPANDED] = SENT | TO(BOUNCED),
-    [RECIPIENT_EXPIRED] = SAID,
+	(AGAIN | TO(DELIVERED) | TO(RELAYED) | FILED) & ~TO(HANDED_OFF),
+    [RECIPIENT_EXPANDED] = AGAIN | SENT | TO(BOUNCED),
+    [RECIPIENT_EXPIRED] = AGAIN | SAID,
     /* Maybe only an operator has said so. */
     [RECIPIENT_DELETED] = SUPPOSED & ~TO(DELETED),
-    [RECIPIENT_DISCARDED] = (SAID | TO(EXPIRED) | TO(DELETED)) & ~TO(DISCARDED),
+    [RECIPIENT_DISCARDED] =
+	(AGAIN | SAID | TO(EXPIRED) | TO(DELETED)) & ~TO(DISCARDED),
     [RECIPIENT_GHOST] = SUPPOSED & ~TO(GHOST),
     [RECIPIENT_LOST] = SUPPOSED & ~TO(LOST),
     [RECIPIENT_UNKNOWN] = SUPPOSED & ~TO(UNKNOWN),

@@ -14,7 +14,7 @@
 
 /* How many there are of each. */
 #define OUTCOMES 12
-#define REVISIONS 104
+#define REVISIONS 111
 #define OPEN_STATES 3
 
 /* Final states are numbered from 0. Returns OUTCOMES for any other. */

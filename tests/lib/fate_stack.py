@@ -217,7 +217,8 @@ def not_closed(seen):
             - seen.total("postlag_outcome_revisions_total", **{"from": state})
 
     known = seen.total("postlag_recipients_accepted_total") \
-        + seen.total("postlag_recipients_added_total")
+        + seen.total("postlag_recipients_added_total") \
+        - seen.total("postlag_recipients_recognized_total")
     compare("accepted and added", known, seen.total("postlag_recipients"))
     compare("accepted, added and revised", known
             + seen.total("postlag_outcome_revisions_total")
