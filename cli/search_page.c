@@ -39,7 +39,8 @@ search_page_print(
 
 	if (result < 0)
 		reason_set(&reason, "too large to be shown");
-	else if (fwrite(out.data, 1, out.size, stdout) != out.size ||
+	else if ((out.size > 0 &&
+		     fwrite(out.data, 1, out.size, stdout) != out.size) ||
 		 fflush(stdout) != 0)
 		result = reason_set_errno(&reason, "standard output");
 	buffer_free(&out);
