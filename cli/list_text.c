@@ -283,18 +283,8 @@ list_json(const struct list *list, struct arena *arena, struct buffer *out)
 		buffer_append_string(out, ",\n");
 	}
 	buffer_append_string(out, "\"messages\": [");
-	for (size_t i = 0; i < answer->count; i++) {
-		struct timeline *timeline =
-		    timeline_build(&answer->records[i], arena);
-		char *json;
-
-		if (timeline == NULL)
-			return -1;
-		json = timeline_json(timeline);
-		buffer_append_string(out, i > 0 ? ",\n" : "\n");
-		buffer_append_string(out, json);
-		free(json);
-	}
+	if (timelines_json(answer->records, answer->count, arena, out) != 0)
+		return -1;
 	buffer_append_string(out, "\n]}\n");
 	return 0;
 }

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 struct arena;
+struct buffer;
 
 /* A phase as it is shown. `offset_ns` counts from MAIL FROM; the phases before
  * it have negative offsets. Without a message it counts from the leg's MAIL. */
@@ -60,5 +61,10 @@ struct timeline *timeline_build(
 /* The same as a JSON object, NUL-terminated, to be freed with free(3). Stamps
  * are RFC 3339 with microseconds, durations are seconds. Never NULL. */
 char *timeline_json(const struct timeline *timeline);
+
+/* Appends the records so, separated by commas, as the items of an array.
+ * `arena` is used meanwhile. Returns 0, or -1 when it is full. */
+int timelines_json(const struct message_record *records, size_t count,
+    struct arena *arena, struct buffer *out);
 
 #endif

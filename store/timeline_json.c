@@ -9,6 +9,7 @@
 #include "store/timeline.h"
 
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
@@ -398,4 +399,22 @@ timeline_json(const struct timeline *timeline)
 	    object, JSON_INDENT(2) | JSON_REAL_PRECISION(SIGNIFICANT_DIGITS));
 	json_decref(object);
 	return text != NULL ? text : memory_string("{}");
+}
+
+int
+timelines_json(const struct message_record *records, size_t count,
+    struct arena *arena, struct buffer *out)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct timeline *timeline = timeline_build(&records[i], arena);
+		char *json;
+
+		if (timeline == NULL)
+			return -1;
+		json = timeline_json(timeline);
+		buffer_append_string(out, i > 0 ? ",\n" : "\n");
+		buffer_append_string(out, json);
+		free(json);
+	}
+	return 0;
 }

@@ -75,17 +75,8 @@ append_messages(const struct message_record *records, long count,
     struct arena *arena, struct buffer *out)
 {
 	buffer_append_string(out, "{\"messages\": [");
-	for (long i = 0; i < count; i++) {
-		struct timeline *timeline = timeline_build(&records[i], arena);
-		char *json;
-
-		if (timeline == NULL)
-			return -1;
-		json = timeline_json(timeline);
-		buffer_append_string(out, i > 0 ? ",\n" : "\n");
-		buffer_append_string(out, json);
-		free(json);
-	}
+	if (timelines_json(records, (size_t)count, arena, out) != 0)
+		return -1;
 	buffer_append_string(out, "\n]}\n");
 	return 0;
 }
