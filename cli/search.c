@@ -22,6 +22,7 @@
 #include "store/query_search.h"
 #include "store/search.h"
 #include "store/search_pseudonym.h"
+#include "store/settings.h"
 
 #define ARENA_BYTES ((size_t)1 << 30)
 
@@ -117,6 +118,18 @@ search(const struct store_options *options, const char *directory,
 	return status;
 }
 
+/* Where addresses are kept as they are, nobody misses the key. */
+static int
+add_pseudonyms(const struct store_options *options, const char *directory,
+    struct search *search, struct arena *arena, struct reason *reason)
+{
+	int result = search_add_pseudonyms(directory, search, arena, reason);
+
+	return result == 1 && store_options_privacy(options) != PRIVACY_HASH
+		   ? 0
+		   : result;
+}
+
 static int
 parse_and_search(const struct store_options *options, const char *text)
 {
@@ -134,7 +147,7 @@ parse_and_search(const struct store_options *options, const char *text)
 	}
 	directory = store_options_directory(options, NULL, &reason);
 	if (directory == NULL ||
-	    search_add_pseudonyms(directory, &parsed, arena, &reason) != 0)
+	    add_pseudonyms(options, directory, &parsed, arena, &reason) != 0)
 		status = store_options_unusable(&reason);
 	else
 		status = search(options, directory, &parsed);

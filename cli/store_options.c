@@ -248,6 +248,21 @@ store_options_directory(const struct store_options *options,
 	return directory;
 }
 
+int
+store_options_privacy(const struct store_options *options)
+{
+	struct store_settings settings = {.privacy = PRIVACY_FULL};
+	struct config_section section = {
+	    "store", store_config_items, store_config_item_count, &settings};
+	struct reason reason;
+	int privacy = PRIVACY_FULL;
+
+	if (store_options_load(options, &section, &reason) == 0)
+		privacy = settings.privacy;
+	config_free(&section, 1);
+	return privacy;
+}
+
 void
 store_options_ages(
     const struct store_options *options, struct open_question *question)

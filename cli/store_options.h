@@ -73,6 +73,10 @@ int store_options_load(const struct store_options *options,
 char *store_options_directory(const struct store_options *options,
     int64_t *queue_lifetime_ns_r, struct reason *reason);
 
+/* What is configured of addresses, enum privacy_mode; full when the
+ * configuration is not sound. */
+int store_options_privacy(const struct store_options *options);
+
 /* Has the question be about what the ages say, counted from now. */
 void store_options_ages(
     const struct store_options *options, struct open_question *question);

@@ -22,6 +22,7 @@
 #include "base/memory.h"
 #include "base/reason.h"
 #include "exporter/apply.h"
+#include "exporter/join/address.h"
 #include "exporter/join/join.h"
 #include "exporter/join/loss.h"
 #include "exporter/maillog/log_limit.h"
@@ -429,6 +430,7 @@ open_all(struct ingest *ingest, struct reason *reason)
 	ingest->sources =
 	    sources_new(ingest->settings.journal, ingest->store, ingest->watch);
 	ingest->join = join_new(ingest->store, ingest->settings.stamp_wait_ns);
+	address_use_key(ingest->settings.privacy->key);
 	ingest->filter = privacy_filter_new(ingest->settings.privacy);
 	if (ingest->filter == NULL)
 		return reason_set(reason, "out of memory");

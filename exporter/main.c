@@ -88,11 +88,10 @@ open_all(struct reason *reason)
 static int
 start_privacy(struct reason *reason)
 {
-	privacy.mode = (enum privacy_mode)store_settings.privacy;
-	if (privacy.mode != PRIVACY_FULL &&
-	    pseudonym_key_open(store_settings.directory, true, &key, reason) !=
-		1)
+	if (pseudonym_key_open(store_settings.directory, true, &key, reason) !=
+	    1)
 		return -1;
+	privacy.mode = (enum privacy_mode)store_settings.privacy;
 	privacy.key = key;
 	return 0;
 }

@@ -170,3 +170,25 @@ pseudonym(const struct pseudonym_key *key, const char *word, size_t size,
 	}
 	free(folded);
 }
+
+static bool
+is_mark_and_letters(const char *word, size_t size, char mark, size_t letters)
+{
+	if (size != letters + 1 || word[0] != mark)
+		return false;
+	for (size_t i = 1; i < size; i++)
+		if (!isalpha((unsigned char)word[i]))
+			return false;
+	return true;
+}
+
+enum pseudonym_form
+pseudonym_form(const char *word, size_t size)
+{
+	if (is_mark_and_letters(word, size, PSEUDONYM_MARK, PSEUDONYM_LETTERS))
+		return PSEUDONYM_LONG;
+	if (is_mark_and_letters(
+		word, size, PSEUDONYM_SHORT_MARK, PSEUDONYM_SHORT_LETTERS))
+		return PSEUDONYM_SHORT;
+	return PSEUDONYM_NONE;
+}

@@ -17,9 +17,18 @@
 struct pseudonym_key;
 struct reason;
 
-/* In front of pseudonyms that a search finds, which are as long as this. */
+/* Pseudonyms that a search finds, and shorter ones: the mark in front, and how
+ * many letters follow. Of the same word, the shorter has the longer's first
+ * ones. */
 #define PSEUDONYM_MARK '~'
 #define PSEUDONYM_LETTERS 16
+#define PSEUDONYM_SHORT_MARK '*'
+#define PSEUDONYM_SHORT_LETTERS 8
+
+enum pseudonym_form { PSEUDONYM_NONE, PSEUDONYM_LONG, PSEUDONYM_SHORT };
+
+/* Which of them a word looks like. */
+enum pseudonym_form pseudonym_form(const char *word, size_t size);
 
 /* The key of a store's directory, readable for who writes the store only. One
  * that is not there is made if `create`. Returns 1; 0 when there is none; -1

@@ -7,14 +7,27 @@
  */
 #include "store/store_seal.h"
 
+#include <stdio.h>
+
 #include "base/log.h"
 #include "base/reason.h"
 #include "store/database.h"
 #include "store/day_file.h"
+#include "store/intern.h"
 #include "store/store_private.h"
 
 /* Statistics are of a sample: nobody waits for all of an index to be read. */
 #define OPTIMIZE "PRAGMA analysis_limit = 400; PRAGMA optimize"
+
+/* Whoever was told from others by a short pseudonym need not be any more: the
+ * queue has let them go. No address is looked for by that hash. */
+#define UNMARK_MAX 4000
+#define LETTER "[A-Za-z]"
+#define FOUR LETTER LETTER LETTER LETTER
+#define UNMARK                                                                 \
+	"UPDATE address SET local = '*', hash = 0 WHERE id IN"                 \
+	" (SELECT id FROM address WHERE local GLOB '[*]" FOUR FOUR "'"         \
+	" LIMIT %d)"
 
 static bool
 has_row(struct day_file *file, enum day_sql rows)
@@ -52,6 +65,27 @@ store_has_past(const struct store *store)
 	return false;
 }
 
+/* A part at a time, for ingest waits. Returns whether nothing is left. */
+static bool
+unmark(struct day_file *file)
+{
+	struct database *database = file->tables.database;
+	char sql[sizeof(UNMARK) + 16];
+	struct reason reason;
+
+	if (database == NULL)
+		return true;
+	day_file_end_read(file);
+	snprintf(sql, sizeof(sql), UNMARK, UNMARK_MAX);
+	if (database_execute(database, sql) == 0) {
+		intern_forget(file->tables.intern);
+		return database_changes(database) < UNMARK_MAX;
+	}
+	if (database_check(database, &reason) != 0)
+		log_warn("reason=%s", reason.text);
+	return true;
+}
+
 static void
 seal(struct day_file *file)
 {
@@ -79,7 +113,7 @@ store_seal(struct store *store)
 			continue;
 		if (day_file_open(file, false, NULL, &reason) < 0)
 			log_warn("reason=%s", reason.text);
-		else if (day_file_is_finished(file))
+		else if (day_file_is_finished(file) && unmark(file))
 			seal(file);
 	}
 	store_measure(store);

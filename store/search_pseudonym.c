@@ -85,11 +85,13 @@ search_add_pseudonyms(const char *directory, struct search *search,
 
 	if (needs_key(search))
 		found = pseudonym_key_open(directory, false, &key, reason);
-	if (found < 0 && errno == EACCES)
-		return reason_set(reason,
+	if (found < 0 && errno == EACCES) {
+		reason_set(reason,
 		    "this store knows addresses by pseudonyms only, and the "
 		    "key to them is the exporter's and root's: search as root, "
 		    "or ask the exporter's /api/v1/messages?q=");
+		return 1;
+	}
 	if (found <= 0)
 		return found;
 	for (size_t i = 0; i < search->term_count; i++)

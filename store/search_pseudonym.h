@@ -14,8 +14,8 @@ struct reason;
 struct search;
 
 /* Adds them to the terms of *search, in `arena`, with the key of the store in
- * `directory`, if it has one. Returns 0, or -1 with a reason: there is a key
- * that is not for us to read, and the search needs it. */
+ * `directory`, if it has one. Returns 0; 1 with a reason when the search would
+ * need the key, which is not for us to read; or -1 with a reason. */
 int search_add_pseudonyms(const char *directory, struct search *search,
     struct arena *arena, struct reason *reason);
 

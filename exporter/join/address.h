@@ -2,7 +2,7 @@
 /*
  * address: whether two sources mean the same mailbox.
  *
- * No state; any thread.
+ * For the ingest thread.
  */
 #ifndef EXPORTER_JOIN_ADDRESS_H
 #define EXPORTER_JOIN_ADDRESS_H
@@ -12,6 +12,12 @@ enum likeness {
 	LIKE_FOLDED, /* but for the case of the local part */
 	LIKE_EXACTLY /* but for the case of the domain */
 };
+
+struct pseudonym_key;
+
+/* From now on an address and its pseudonyms by this key are the same mailbox.
+ * The key is borrowed; NULL: there is none. */
+void address_use_key(const struct pseudonym_key *key);
 
 enum likeness address_likeness(const char *left, const char *right);
 

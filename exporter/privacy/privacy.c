@@ -16,8 +16,6 @@
 #include "base/buffer.h"
 #include "store/pseudonym.h"
 
-#define RECIPIENT_MARK '*'
-#define RECIPIENT_LETTERS 8
 /* Of a byte: equal where two are the same but for their case. */
 #define FOLDED 0x5f
 
@@ -25,8 +23,9 @@ static void
 put_mark(const struct privacy *privacy, enum privacy_role role,
     struct maillog_view local, struct buffer *out)
 {
-	char mark[1 + PSEUDONYM_LETTERS] = {RECIPIENT_MARK};
-	size_t letters = role == PRIVACY_RECIPIENT ? RECIPIENT_LETTERS : 0;
+	char mark[1 + PSEUDONYM_LETTERS] = {PSEUDONYM_SHORT_MARK};
+	size_t letters =
+	    role == PRIVACY_RECIPIENT ? PSEUDONYM_SHORT_LETTERS : 0;
 
 	if (privacy->mode == PRIVACY_HASH) {
 		mark[0] = PSEUDONYM_MARK;

@@ -21,7 +21,7 @@ struct pseudonym_key;
 
 struct privacy {
 	enum privacy_mode mode;
-	const struct pseudonym_key *key; /* with FULL it may be NULL */
+	const struct pseudonym_key *key;
 };
 
 /* Whose address it is. */

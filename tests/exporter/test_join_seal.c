@@ -279,6 +279,59 @@ late_evidence_is_taken_once(void **state)
 	end(&world, &script);
 }
 
+#define FILE_BYTES_MAX (1 << 20)
+
+static bool
+file_has(const char *path, const char *text)
+{
+	static char content[FILE_BYTES_MAX];
+	FILE *file = fopen(path, "r");
+	size_t size;
+
+	if (file == NULL)
+		return false;
+	size = fread(content, 1, sizeof(content), file);
+	fclose(file);
+	assert_true(size < sizeof(content));
+	return memmem(content, size, text, strlen(text)) != NULL;
+}
+
+static bool
+store_has(const struct world *world, const char *text)
+{
+	char path[PATH_MAX + 32];
+	bool has = false;
+
+	for (size_t i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/day-20261130.db%s",
+		    world->directory, i > 0 ? "-wal" : "");
+		has = has || file_has(path, text);
+	}
+	return has;
+}
+
+/* privacy = domain: recipients are told apart only as long as they must be. */
+static void
+short_pseudonyms_end_with_the_day(void **state)
+{
+	struct world world;
+	struct script script;
+
+	begin(&world);
+	script_read(&script, "M a Q1 *abcdefgh *ijklmnop u1\n"
+			     "D a Q1 *abcdefgh=250 *ijklmnop=550 u1=250\n");
+	world_run(&world, &script);
+	assert_true(store_has(&world, "*abcdefgh"));
+	clock_now_ns += PAST_DAYS * DAY_NS;
+	seal(&world);
+	assert_false(store_has_past(world.store));
+	assert_false(store_has(&world, "abcdefgh"));
+	assert_false(store_has(&world, "ijklmnop"));
+	assert_true(store_has(&world, "u1"));
+	expect(&world, &script, DELIVERED, 2);
+	end(&world, &script);
+}
+
 int
 main(void)
 {
@@ -289,6 +342,7 @@ main(void)
 	    cmocka_unit_test(a_waiting_delivery_is_waited_for),
 	    cmocka_unit_test(killed_while_sealing_it_counts_once),
 	    cmocka_unit_test(late_evidence_is_taken_once),
+	    cmocka_unit_test(short_pseudonyms_end_with_the_day),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

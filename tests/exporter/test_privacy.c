@@ -133,6 +133,33 @@ addresses_are_as_alike_as_before(void **state)
 			}
 }
 
+/* The option was changed while mail was under way: no recipient is taken for
+ * another one, in any direction. */
+static void
+addresses_are_as_alike_in_different_forms(void **state)
+{
+	char left[64];
+
+	for (unsigned a = PRIVACY_FULL; a <= PRIVACY_HASH; a++)
+		for (unsigned b = PRIVACY_FULL; b <= PRIVACY_HASH; b++)
+			for (size_t i = 0; i < COUNT(alike) * COUNT(alike);
+			     i++) {
+				const char *one = alike[i / COUNT(alike)];
+				const char *other = alike[i % COUNT(alike)];
+
+				snprintf(left, sizeof(left), "%s",
+				    address((enum privacy_mode)a,
+					PRIVACY_RECIPIENT, one));
+				address_use_key(key);
+				assert_row(
+				    i, address_likeness(left,
+					   address((enum privacy_mode)b,
+					       PRIVACY_RECIPIENT, other)) ==
+					   address_likeness(one, other));
+				address_use_key(NULL);
+			}
+}
+
 /* The log may leave out the domain of an original address. */
 static void
 the_local_part_alone_is_the_beginning_of_the_whole(void **state)
@@ -340,6 +367,7 @@ main(void)
 	    cmocka_unit_test(domain_leaves_the_domain),
 	    cmocka_unit_test(recipients_of_one_domain_stay_apart),
 	    cmocka_unit_test(addresses_are_as_alike_as_before),
+	    cmocka_unit_test(addresses_are_as_alike_in_different_forms),
 	    cmocka_unit_test(
 		the_local_part_alone_is_the_beginning_of_the_whole),
 	    cmocka_unit_test(addresses_in_texts_are_replaced),
