@@ -140,5 +140,62 @@ class Lines(unittest.TestCase):
                 self.assertEqual(len(message["attempts"]), 2)
 
 
+class QueueIds(unittest.TestCase):
+    """Case 13, case 41, must show 9: equal queue ids stay apart."""
+
+    def begin(self, log, queue_id, *recipients):
+        log.line("smtpd", f"{queue_id}: client=c.test[192.0.2.1]")
+        log.line("cleanup", f"{queue_id}: message-id=<{queue_id}@c.test>")
+        log.line("qmgr", f"{queue_id}: from=<s@c.test>, size=500, "
+                 f"nrcpt={len(recipients)} (queue active)")
+
+    def end(self, log, queue_id, recipient, status):
+        log.line("virtual", f"{queue_id}: to=<{recipient}>, relay=x, delay=1, "
+                 f"delays=0/0/0/1, dsn=2.0.0, status={status} (as told)")
+        log.line("qmgr", f"{queue_id}: removed")
+
+    def test_of_two_instances_at_the_same_time(self):
+        with LogAlone() as alone:
+            out = Log(alone.log.path, syslog_name="postfix-out")
+            alone.message("m", "0000000A", "in@x.test")
+            self.begin(alone.log, "0000000A", "in@x.test")
+            self.begin(out, "0000000A", "out@y.test")
+            self.end(out, "0000000A", "out@y.test", "bounced")
+            self.end(alone.log, "0000000A", "in@x.test", "sent")
+            alone.wait_for("postlag_recipient_outcomes_total", 1,
+                           outcome="delivered")
+            alone.wait_for("postlag_recipient_outcomes_total", 1,
+                           outcome="bounced")
+            found = {message["instance"]: recipients(message)
+                     for message in alone.messages("0000000A")}
+            self.assertEqual(found, {
+                "mx.test": {"in@x.test": "delivered"},
+                "postfix-out": {"out@y.test": "bounced"}})
+
+    def test_of_one_that_is_used_again_after_it_was_removed(self):
+        with LogAlone() as alone:
+            alone.message("first", "0000000A", "a@x.test")
+            self.begin(alone.log, "0000000A", "a@x.test")
+            self.end(alone.log, "0000000A", "a@x.test", "sent")
+            alone.wait_for("postlag_recipient_outcomes_total", 1,
+                           outcome="delivered")
+            # The second one without the milter, the third one with it.
+            self.begin(alone.log, "0000000A", "b@x.test")
+            self.end(alone.log, "0000000A", "b@x.test", "bounced")
+            alone.wait_for("postlag_recipient_outcomes_total", 1,
+                           outcome="bounced")
+            alone.message("third", "0000000A", "a@x.test")
+            self.begin(alone.log, "0000000A", "a@x.test")
+            alone.log.line("virtual", "0000000A: to=<a@x.test>, relay=none, "
+                           "delay=1, delays=1/0/0/0, dsn=4.0.0, "
+                           "status=deferred (later)")
+            alone.wait_for("postlag_recipients", 1, state="deferred")
+            found = [recipients(message)
+                     for message in alone.messages("0000000A")]
+            self.assertEqual(found, [{"a@x.test": "deferred"},
+                                     {"b@x.test": "bounced"},
+                                     {"a@x.test": "delivered"}])
+
+
 if __name__ == "__main__":
     tap.main()

@@ -13,9 +13,10 @@ REMOTE = "/lib/systemd/systemd-journal-remote"
 class Log:
     """A file, written as Postfix would, now."""
 
-    def __init__(self, path, traditional=False):
+    def __init__(self, path, traditional=False, syslog_name="postfix"):
         self.path = path
         self.traditional = traditional
+        self.syslog_name = syslog_name
         self.file = open(path, "a", encoding="utf-8", buffering=1)
 
     def stamp(self):
@@ -24,7 +25,8 @@ class Log:
         return datetime.datetime.now(datetime.timezone.utc).isoformat()
 
     def line(self, program, text):
-        self.file.write(f"{self.stamp()} mx postfix/{program}[7]: {text}\n")
+        self.file.write(f"{self.stamp()} mx {self.syslog_name}/{program}[7]: "
+                        f"{text}\n")
 
     def message(self, queue_id, *recipients, agent="virtual",
                 status="status=sent (delivered to maildir)"):
