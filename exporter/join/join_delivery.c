@@ -187,6 +187,38 @@ join_settle(struct join *join, const struct waiting_entry *entry,
 	return 0;
 }
 
+/* Without a log nothing will tell that a stamp is the delivery's after all. */
+static int
+settle_one(struct join *join, const struct waiting_entry *entry,
+    struct tracked *tracked, struct reason *reason)
+{
+	struct delivery_event event;
+
+	if (entry->leg.file != tracked_message(tracked)->key.file)
+		return join_settle(join, entry, NULL, reason);
+	if (waiting_event(entry, join->scratch, &event, reason) != 0)
+		return -1;
+	if (join->instances != NULL &&
+	    !join_belongs(tracked, &event, entry->instance))
+		return 0;
+	return join_settle(join, entry, tracked, reason);
+}
+
+int
+join_settle_waiting(
+    struct join *join, struct tracked *tracked, struct reason *reason)
+{
+	const struct waiting_entry *entry, *next;
+
+	entry = waiting_for(join->waiting, &tracked_message(tracked)->id);
+	for (; entry != NULL; entry = next) {
+		next = waiting_next(entry);
+		if (settle_one(join, entry, tracked, reason) != 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int
 wait_for_message(struct join *join, const struct join_finding *finding,
     int64_t row, int64_t now_ns, struct reason *reason)

@@ -72,6 +72,20 @@ find_told(struct join *join, const struct queue_id_key *key,
 	    join->messages, &later, is_told_late, NULL);
 }
 
+/* A queue id that is used again. */
+static bool
+is_of_later(struct join *join, const struct join_finding *finding)
+{
+	const struct queue_id_claim claim = {
+	    .instance = finding->segment->instance,
+	    .queue_id = finding->delivery->queue_id,
+	    .since_wall_ns = finding->delivery->mail_at.wall_ns,
+	};
+
+	return join->instances != NULL &&
+	       join_log_began_later(join, finding->message, &claim);
+}
+
 static int
 find_known(
     struct join *join, struct join_finding *finding, struct reason *reason)
@@ -93,9 +107,23 @@ find_known(
 	if (finding->message == NULL)
 		result =
 		    join_find_stored(join, &key, &finding->message, reason);
+	if (result == 1 && is_of_later(join, finding)) {
+		open_messages_settle(join->messages, finding->message);
+		finding->message = NULL;
+		return 0;
+	}
 	if (result == 1)
 		finding->state = LEG_QUEUE_ID;
 	return result;
+}
+
+/* Whether the log may yet tell that the mail goes on under another queue id. */
+static bool
+may_be_linked(struct join *join, const struct join_finding *finding)
+{
+	return join->instances != NULL &&
+	       log_instances_find_instance(
+		   join->instances, finding->segment->instance) != NULL;
 }
 
 /* With a log, which will tell of the mail too, it is a message. */
@@ -116,9 +144,7 @@ add_unseen(
 	    .file = finding->file,
 	};
 
-	if (join->instances == NULL || is_empty(delivery->queue_id) ||
-	    log_instances_find_instance(
-		join->instances, finding->segment->instance) == NULL)
+	if (is_empty(delivery->queue_id) || !may_be_linked(join, finding))
 		return 0;
 	finding->state = LEG_QUEUE_ID;
 	return join_add_unseen(join, &unseen, &finding->message, reason);
@@ -166,7 +192,8 @@ find_stamped(struct join *join, struct join_finding *finding,
 
 	*otherwise_r = has_stamp(delivery) ? LEG_FOREIGN : LEG_UNSTAMPED;
 	if (found == 0 && has_stamp(delivery) &&
-	    stamp_claim(delivery) != CLAIM_OTHER_MAIL)
+	    (stamp_claim(delivery) != CLAIM_OTHER_MAIL ||
+		may_be_linked(join, finding)))
 		*otherwise_r = LEG_WAITING;
 	if (found != 1)
 		return found;
@@ -177,8 +204,11 @@ find_stamped(struct join *join, struct join_finding *finding,
 	/* If it turns out to be the message's after all, it must be in its
 	 * file, unless that is too old. */
 	file = tracked_message(finding->message)->key.file;
-	if (finding->file == NULL && store_writes(join->store, file))
+	if (finding->file == NULL && store_writes(join->store, file)) {
 		finding->file = file;
+		if (may_be_linked(join, finding))
+			*otherwise_r = LEG_WAITING;
+	}
 	open_messages_settle(join->messages, finding->message);
 	finding->message = NULL;
 	return 0;
@@ -195,7 +225,7 @@ join_find_message(
 		return found < 0 ? -1 : 0;
 	finding->state = otherwise;
 	if (otherwise == LEG_WAITING &&
-	    stamp_claim(finding->delivery) == CLAIM_THIS_MAIL)
+	    stamp_claim(finding->delivery) != CLAIM_NOTHING)
 		return 0;
 	return join_find_by_queue_id(join, finding, reason) < 0 ? -1 : 0;
 }

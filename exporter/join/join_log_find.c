@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "exporter/join/join_adopt.h"
 #include "exporter/join/join_log_state.h"
 #include "exporter/join/open_messages.h"
+#include "exporter/maillog/log_instances.h"
 
 /* A message of which the end is not known may still be the one meant. */
 #define TRANSACTION_MAX_NS (3600 * SECOND_NS)
@@ -142,6 +144,29 @@ join_log_known(struct join *join, const struct log_context *context)
 
 	return open_messages_find_queue_id(
 	    join->messages, &key, context_fits, context);
+}
+
+bool
+join_log_began_later(struct join *join, const struct tracked *message,
+    const struct queue_id_claim *claim)
+{
+	const char *instance =
+	    log_instances_find_instance(join->instances, claim->instance);
+	const struct log_context *context;
+
+	if (instance == NULL)
+		return false;
+	context = log_contexts_find(
+	    join->contexts, instance, join_log_view(claim->queue_id));
+	return context != NULL &&
+	       context->begin_wall_ns <=
+		   claim->since_wall_ns + CLOCKS_DIFFER_NS &&
+	       join_claimed_since(tracked_message(message), claim->queue_id) +
+		       JOIN_BEFORE_NS <
+		   context->begin_wall_ns &&
+	       !context_fits(context, message,
+		   join_claimed_since(
+		       tracked_message(message), claim->queue_id));
 }
 
 static int

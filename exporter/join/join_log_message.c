@@ -120,7 +120,9 @@ join_log_continue(struct join *join, const struct log_context *context,
 		0 ||
 	    find_hooks(join, context, known->key.file, &hooks, reason) < 0)
 		return -1;
-	return hooks != NULL ? join_give_hooks(join, hooks, reason) : 0;
+	if (hooks != NULL && join_give_hooks(join, hooks, reason) != 0)
+		return -1;
+	return join_settle_waiting(join, message, reason);
 }
 
 int

@@ -178,23 +178,6 @@ count_message(const struct join *join, struct day_file *file,
 		effect_count(file, METRIC_SMTP_ABORTS, phase, 1);
 }
 
-/* Deliveries that were read before their message. They are in its file, unless
- * others told of it first, in another one. */
-static int
-settle_waiting(
-    struct join *join, struct tracked *tracked, struct reason *reason)
-{
-	const struct open_message *message = tracked_message(tracked);
-	const struct waiting_entry *entry;
-
-	while ((entry = waiting_for(join->waiting, &message->id)) != NULL)
-		if (join_settle(join, entry,
-			entry->leg.file == message->key.file ? tracked : NULL,
-			reason) != 0)
-			return -1;
-	return 0;
-}
-
 /* Mail that comes back is what it was before. */
 static int
 find_submission(struct join *join, struct folded *folded, struct reason *reason)
@@ -289,7 +272,7 @@ add_message(struct join *join, const struct folded *folded,
 		result = add_told(join, &addition, place, &tracked, reason);
 	if (result != 0)
 		return -1;
-	result = settle_waiting(join, tracked, reason);
+	result = join_settle_waiting(join, tracked, reason);
 	if (result == 0)
 		result = join_log_message_came(join, tracked, reason);
 	open_messages_settle(join->messages, tracked);

@@ -71,6 +71,11 @@ bool join_belongs(const struct tracked *message,
 int join_settle(struct join *join, const struct waiting_entry *entry,
     struct tracked *message, struct reason *reason);
 
+/* The same for all legs that wait for `message` and are its own by now. With a
+ * log, the others wait on: it may link their queue ids to the message. */
+int join_settle_waiting(
+    struct join *join, struct tracked *message, struct reason *reason);
+
 /* Holds what the store found, unless it is held already. */
 struct tracked *join_hold(struct join *join, const struct open_message *found);
 
@@ -101,6 +106,11 @@ struct unseen_message {
  * Returns 0, or -1. */
 int join_log_message_came(
     struct join *join, struct tracked *message, struct reason *reason);
+
+/* Whether, of the messages that bore a queue id at that time, `message` is not
+ * the last: the log has begun another one, which it has not made out yet. */
+bool join_log_began_later(struct join *join, const struct tracked *message,
+    const struct queue_id_claim *claim);
 
 /* The log's part of join_expire() and join_deadline(). */
 int join_log_expire(struct join *join, int64_t now_ns, struct reason *reason);

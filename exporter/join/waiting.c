@@ -160,6 +160,14 @@ node_of(const struct waiting_entry *entry)
 	return (const struct node *)(const void *)entry;
 }
 
+const struct waiting_entry *
+waiting_next(const struct waiting_entry *entry)
+{
+	const struct node *next = TAILQ_NEXT(node_of(entry), by_stamp);
+
+	return next != NULL ? &next->entry : NULL;
+}
+
 int
 waiting_event(const struct waiting_entry *entry, struct arena *arena,
     struct delivery_event *event_r, struct reason *reason)

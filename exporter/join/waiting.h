@@ -48,6 +48,9 @@ const struct waiting_entry *waiting_for(
     struct waiting *waiting, const struct uuid *stamp_id);
 const struct waiting_entry *waiting_oldest(struct waiting *waiting);
 
+/* The entry for the same id that waits less long; NULL if none does. */
+const struct waiting_entry *waiting_next(const struct waiting_entry *entry);
+
 /* The delivery of an entry, in `arena`. Returns 0, or -1 when the arena is
  * full. */
 int waiting_event(const struct waiting_entry *entry, struct arena *arena,
