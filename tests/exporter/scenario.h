@@ -436,6 +436,7 @@ static inline void
 scenario_free(struct scenario *scenario)
 {
 	nftw(scenario->directory, fixture_unlink, 10, FTW_DEPTH | FTW_PHYS);
+	/* Whoever keeps its records has set it to NULL. */
 	arena_free(&scenario->arena);
 }
 

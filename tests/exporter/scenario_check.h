@@ -12,6 +12,10 @@
 struct expectation {
 	char *dump;
 	unsigned long lost, delivered;
+	/* It is so only if nothing runs ahead of its cause, if no source lags
+	 * so far behind another; 0: however far. */
+	bool is_causal;
+	int64_t lag_ns;
 };
 
 /* Looks at a world after each commit. */
@@ -28,7 +32,8 @@ static inline void
 expected_of(struct expectation *expected, struct world *world,
     const struct scenario *scenario)
 {
-	expected->dump = scenario_dump(world, scenario);
+	*expected =
+	    (struct expectation){.dump = scenario_dump(world, scenario)};
 	expected->lost = dump_value(expected->dump, "recipients_lost_total");
 	expected->delivered = dump_value(expected->dump, "delivered");
 }

@@ -39,6 +39,7 @@ struct shuffle {
 	uint32_t seed;
 	enum reading reading;
 	bool is_causal; /* nothing runs ahead of its cause */
+	int64_t lag_ns; /* of one source behind another; 0: any */
 	unsigned commit_chance, crash_chance; /* one of so many */
 	unsigned crashes;
 	size_t next[JOURNALS]; /* to be applied */
@@ -55,6 +56,13 @@ shuffle_random(struct shuffle *shuffle, uint32_t limit)
 {
 	shuffle->seed = shuffle->seed * 1664525 + 1013904223;
 	return (shuffle->seed >> 8) % limit;
+}
+
+/* Once in so many times; 0: never. */
+static inline bool
+happens(struct shuffle *shuffle, unsigned chance)
+{
+	return chance > 0 && shuffle_random(shuffle, chance) == 0;
 }
 
 static inline void
@@ -230,15 +238,25 @@ is_ready(const struct shuffle *shuffle, int source, const struct item *item)
 /* Whether sources_next() would hold it back: what other sources had when it was
  * written is not applied yet. */
 static inline bool
-comes_too_early(
-    const struct shuffle *shuffle, int source, const struct item *item)
+is_held_back(const struct shuffle *shuffle, int source, const struct item *item)
 {
-	if (!shuffle->is_causal || is_ready(shuffle, source, item))
+	if (is_ready(shuffle, source, item))
 		return false;
 	if (is_behind(shuffle, MILTER, item->end_ns))
 		return true;
 	return source == LMTP ? is_behind(shuffle, MAILLOG, item->end_ns)
 			      : is_behind(shuffle, LMTP, item->begin_ns);
+}
+
+static inline bool
+comes_too_early(
+    const struct shuffle *shuffle, int source, const struct item *item)
+{
+	for (int i = 0; shuffle->lag_ns > 0 && i < JOURNALS; i++)
+		if (i != source &&
+		    is_behind(shuffle, i, item->begin_ns - shuffle->lag_ns))
+			return true;
+	return shuffle->is_causal && is_held_back(shuffle, source, item);
 }
 
 static inline bool
@@ -346,10 +364,10 @@ read_all(struct shuffle *shuffle)
 			continue;
 		}
 		apply_next(shuffle, source);
-		if (shuffle_random(shuffle, shuffle->commit_chance) == 0)
+		if (happens(shuffle, shuffle->commit_chance))
 			commit(shuffle);
-		if (!shuffle->is_causal && shuffle->crashes < CRASHES_MAX &&
-		    shuffle_random(shuffle, shuffle->crash_chance) == 0)
+		if (shuffle->crashes < CRASHES_MAX &&
+		    happens(shuffle, shuffle->crash_chance))
 			crash(shuffle);
 	}
 }
@@ -362,8 +380,10 @@ shuffle_begin(struct shuffle *shuffle, unsigned number)
 	    {LMTP, MAILLOG, MILTER}, {MAILLOG, MILTER, LMTP},
 	    {MAILLOG, LMTP, MILTER}};
 
+	/* Each scenario in other ways. */
 	shuffle->seed = number * 2654435761u + 1;
-	shuffle->is_causal = getenv("POSTLAG_UNRESTRICTED") == NULL;
+	for (const char *name = shuffle->scenario->name; *name != '\0'; name++)
+		shuffle->seed = shuffle->seed * 31 + (unsigned char)*name;
 	shuffle->reading = (enum reading)shuffle_random(shuffle, READINGS);
 	shuffle->commit_chance = 1 + shuffle_random(shuffle, 12);
 	shuffle->crash_chance = 10 + shuffle_random(shuffle, 100);
@@ -398,6 +418,8 @@ shuffle_once(const struct scenario *scenario,
 {
 	struct shuffle shuffle = {
 	    .scenario = scenario,
+	    .is_causal = expected->is_causal,
+	    .lag_ns = expected->lag_ns,
 	    .checker = {.scenario = scenario, .expected = expected},
 	    .figures = figures,
 	};
