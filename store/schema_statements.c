@@ -222,6 +222,8 @@ const char *const day_sql[DAY_STATEMENTS] = {
     [SQL_FILINGS_REMOVE] = REMOVE("filing", "recipient"),
     [SQL_SESSION_REMOVE] = REMOVE("session", "recipient") " AND hash = ?3",
     [SQL_OPERATIONS_REMOVE] = REMOVE("operation", "message"),
+    [SQL_MESSAGE_NEWEST] = "SELECT coalesce((SELECT max(row) FROM message), 0),"
+			   " coalesce((SELECT max(since) FROM queue_id), 0)",
     [SQL_MESSAGE_REMOVE] = REMOVE("message", "row"),
     [SQL_QUEUE_IDS_REMOVE] = REMOVE("queue_id", "message"),
     [SQL_RECIPIENTS_REMOVE] = REMOVE("recipient", "key"),

@@ -15,6 +15,7 @@
 #include "store/database.h"
 #include "store/day_file.h"
 #include "store/hash.h"
+#include "store/intern.h"
 #include "store/layout.h"
 #include "store/leg_row.h"
 #include "store/message_row.h"
@@ -261,6 +262,36 @@ store_find_queue_id(struct store *store, const struct queue_id_key *key,
 	if (last.file == NULL)
 		return 0;
 	return read_open(last.file, last.row, arena, message_r, reason);
+}
+
+int
+store_newest(struct store *store, int64_t *wall_ns_r, struct reason *reason)
+{
+	struct day_file *files[STORE_WRITABLE_MAX];
+	long count = store_writable_files(store, files, reason);
+
+	*wall_ns_r = 0;
+	for (long i = 0; i < count; i++) {
+		struct day_file *file = files[i];
+		struct statement *newest = database_statement(
+		    file->tables.database, SQL_MESSAGE_NEWEST);
+		int64_t begin_ns = 0, since_ns = 0;
+
+		if (statement_step(newest) == 1) {
+			begin_ns = day_row_stamp(&file->tables,
+			    column_integer(newest, 0), INTERN_NO_BOOT)
+				       .wall_ns;
+			since_ns = column_integer(newest, 1);
+		}
+		statement_end(newest);
+		if (begin_ns > *wall_ns_r)
+			*wall_ns_r = begin_ns;
+		if (since_ns > *wall_ns_r)
+			*wall_ns_r = since_ns;
+		if (database_check(file->tables.database, reason) != 0)
+			return -1;
+	}
+	return count < 0 ? -1 : 0;
 }
 
 int

@@ -66,6 +66,11 @@ struct queue_id_key {
 	int64_t before_wall_ns;
 };
 
+/* No message in the files that may still be written began, or got a queue id,
+ * later than *wall_ns_r, but for what is in odd.db. Returns 0, or -1. */
+int store_newest(
+    struct store *store, int64_t *wall_ns_r, struct reason *reason);
+
 int store_find_queue_id(struct store *store, const struct queue_id_key *key,
     struct arena *arena, struct open_message *message_r, struct reason *reason);
 

@@ -119,11 +119,12 @@ join_rebuild(struct join *join, int64_t now_ns, struct reason *reason)
 {
 	struct rebuilding rebuilding = {join, now_ns + join->stamp_wait_ns};
 
-	join->rebuilt_wall_ns = clock_stamp().wall_ns;
 	open_messages_clear(join->messages);
 	waiting_clear(join->waiting);
 	log_contexts_clear(join->contexts);
 	lmtp_sessions_clear(join->sessions);
+	if (store_newest(join->store, &join->stored_until_wall_ns, reason) != 0)
+		return -1;
 	if (store_each_open(join->store, remember_open, join, reason) != 0)
 		return -1;
 	return store_each_waiting(

@@ -48,9 +48,28 @@ join_may_be_stored(struct join *join, int64_t since_wall_ns)
 {
 	int64_t until_ns = open_messages_told_until(join->messages);
 
-	if (join->rebuilt_wall_ns > until_ns)
-		until_ns = join->rebuilt_wall_ns;
+	if (join->stored_until_wall_ns > until_ns)
+		until_ns = join->stored_until_wall_ns;
 	return since_wall_ns <= until_ns + JOIN_BEFORE_NS;
+}
+
+int
+join_is_borne(struct join *join, const struct message_event *event,
+    const char *instance, struct reason *reason)
+{
+	const struct queue_id_key key = {instance, event->queue_id, INT64_MAX};
+	struct tracked *tracked;
+	int found;
+
+	if (open_messages_find_queue_id(join->messages, &key, NULL, NULL) !=
+	    NULL)
+		return 1;
+	if (!join_may_be_stored(join, event->mail_at.wall_ns - JOIN_BEFORE_NS))
+		return 0;
+	found = join_find_stored(join, &key, &tracked, reason);
+	if (found == 1)
+		open_messages_settle(join->messages, tracked);
+	return found;
 }
 
 int64_t

@@ -19,6 +19,11 @@
  * continued since then, and memory does not. */
 bool join_may_be_stored(struct join *join, int64_t since_wall_ns);
 
+/* Whether anybody bears the queue id of the milter's event, or did: mostly
+ * nobody, and then nothing else need be asked. Returns 1, 0, or -1. */
+int join_is_borne(struct join *join, const struct message_event *event,
+    const char *instance, struct reason *reason);
+
 /* When the transaction had ended at the latest. */
 int64_t join_end_ns(const struct message_event *event);
 

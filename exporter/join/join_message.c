@@ -286,8 +286,13 @@ find_others(struct join *join, const struct join_input *input,
 	const struct message_event *event = &input->record->event.message;
 	const char *instance = input->record->segment->instance;
 
+	int borne;
+
 	if (event->queue_id == NULL || *event->queue_id == '\0')
 		return 0;
+	borne = join_is_borne(join, event, instance, reason);
+	if (borne <= 0)
+		return borne;
 	if (join_find_told(join, event, instance, &place->told, reason) < 0)
 		return -1;
 	if (place->told == NULL && join_find_claimant(join, event, instance,

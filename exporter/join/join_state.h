@@ -27,8 +27,8 @@ struct join {
 	struct waiting *waiting;
 	int64_t stamp_wait_ns;
 	struct arena *scratch; /* of one event */
-	/* Since then memory has every message that is new. */
-	int64_t rebuilt_wall_ns;
+	/* Memory has every message that began, or was continued, later. */
+	int64_t stored_until_wall_ns;
 
 	/* Of Dovecot's log; unused when reads_sessions is false. */
 	struct lmtp_sessions *sessions;
