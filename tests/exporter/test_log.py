@@ -173,17 +173,16 @@ class QueueIds(unittest.TestCase):
                 "postfix-out": {"out@y.test": "bounced"}})
 
     def test_of_one_that_is_used_again_after_it_was_removed(self):
+        """Two that the milter did not see, then one that it saw"""
         with LogAlone() as alone:
-            alone.message("first", "0000000A", "a@x.test")
-            self.begin(alone.log, "0000000A", "a@x.test")
-            self.end(alone.log, "0000000A", "a@x.test", "sent")
-            alone.wait_for("postlag_recipient_outcomes_total", 1,
-                           outcome="delivered")
-            # The second one without the milter, the third one with it.
-            self.begin(alone.log, "0000000A", "b@x.test")
-            self.end(alone.log, "0000000A", "b@x.test", "bounced")
+            for ago, recipient, status in ((120, "a@x.test", "sent"),
+                                           (60, "b@x.test", "bounced")):
+                alone.log.seconds_ago = ago
+                self.begin(alone.log, "0000000A", recipient)
+                self.end(alone.log, "0000000A", recipient, status)
             alone.wait_for("postlag_recipient_outcomes_total", 1,
                            outcome="bounced")
+            alone.log.seconds_ago = 0
             alone.message("third", "0000000A", "a@x.test")
             self.begin(alone.log, "0000000A", "a@x.test")
             alone.log.line("virtual", "0000000A: to=<a@x.test>, relay=none, "

@@ -17,12 +17,16 @@ class Log:
         self.path = path
         self.traditional = traditional
         self.syslog_name = syslog_name
+        self.seconds_ago = 0
         self.file = open(path, "a", encoding="utf-8", buffering=1)
 
     def stamp(self):
         if self.traditional:
-            return time.strftime("%b %e %H:%M:%S")
-        return datetime.datetime.now(datetime.timezone.utc).isoformat()
+            return time.strftime(
+                "%b %e %H:%M:%S",
+                time.localtime(time.time() - self.seconds_ago))
+        return (datetime.datetime.now(datetime.timezone.utc)
+                - datetime.timedelta(seconds=self.seconds_ago)).isoformat()
 
     def line(self, program, text):
         self.file.write(f"{self.stamp()} mx {self.syslog_name}/{program}[7]: "
