@@ -19,6 +19,7 @@
 #include "store/day_tables.h"
 #include "store/histogram.h"
 #include "store/packed.h"
+#include "store/totals_rows.h"
 #include "store/totals_writer.h"
 
 #define NS_PER_MINUTE (60 * CLOCK_NS_PER_SECOND)
@@ -93,69 +94,6 @@ day_totals_discard(struct day_totals *totals)
 	    totals->names->histogram_count * sizeof(*totals->series));
 }
 
-/* The index of a name among `count`, or `count`. */
-static size_t
-find_name(const char *const *names, size_t count, const void *text, size_t size)
-{
-	size_t i = 0;
-
-	while (i < count &&
-	       (strlen(names[i]) != size || memcmp(names[i], text, size) != 0))
-		i++;
-	return i;
-}
-
-static void
-load_counters(
-    struct day_totals *totals, struct day_tables *tables, uint64_t *counters_r)
-{
-	const struct totals_names *names = totals->names;
-	struct statement *rows =
-	    database_statement(tables->database, SQL_COUNTERS_READ);
-	const void *text;
-	size_t size, i;
-
-	while (statement_step(rows) == 1) {
-		text = column_bytes(rows, 0, &size);
-		i = find_name(
-		    names->counters, names->counter_count, text, size);
-		if (i < names->counter_count)
-			counters_r[i] = (uint64_t)column_integer(rows, 1);
-	}
-	statement_end(rows);
-}
-
-static void
-load_histogram(struct statement *row, struct histogram_total *total_r)
-{
-	struct packed_reader reader = {0};
-
-	total_r->count = (uint64_t)column_integer(row, 1);
-	total_r->sum_ns = column_integer(row, 2);
-	reader.data = column_bytes(row, 3, &reader.size);
-	for (unsigned i = 0; i <= TOTALS_BUCKETS; i++)
-		total_r->buckets[i] = packed_unsigned(&reader);
-}
-
-static void
-load_histograms(struct day_totals *totals, struct day_tables *tables)
-{
-	const struct totals_names *names = totals->names;
-	struct statement *rows =
-	    database_statement(tables->database, SQL_TOTALS_READ);
-	const void *text;
-	size_t size, i;
-
-	while (statement_step(rows) == 1) {
-		text = column_bytes(rows, 0, &size);
-		i = find_name(
-		    names->histograms, names->histogram_count, text, size);
-		if (i < names->histogram_count)
-			load_histogram(rows, &totals->loaded[i]);
-	}
-	statement_end(rows);
-}
-
 void
 day_totals_load(
     struct day_totals *totals, struct day_tables *tables, struct totals *sums)
@@ -167,8 +105,12 @@ day_totals_load(
 	day_totals_discard(totals);
 	memset(totals->loaded, 0,
 	    names->histogram_count * sizeof(*totals->loaded));
-	load_counters(totals, tables, counters);
-	load_histograms(totals, tables);
+	totals_rows_counters(
+	    database_statement(tables->database, SQL_COUNTERS_READ), names,
+	    counters);
+	totals_rows_histograms(
+	    database_statement(tables->database, SQL_TOTALS_READ), names,
+	    totals->loaded);
 	if (sums != NULL && database_check(tables->database, NULL) == 0) {
 		totals_begin(sums);
 		totals_add(sums, counters, totals->loaded);

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,6 +137,49 @@ remove_log(const char *path)
 		unlink(log);
 		free(log);
 	}
+}
+
+/* The log goes last: a file without it may lack what was committed. */
+int
+layout_remove(const char *path, struct reason *reason)
+{
+	if (unlink(path) != 0 && errno != ENOENT)
+		return reason_set_errno(reason, "%s", path);
+	remove_log(path);
+	return 0;
+}
+
+/* Whether it is the log of a day file; cuts off the suffix. */
+static bool
+is_log(char *name)
+{
+	size_t size = strlen(name);
+	int64_t day;
+
+	if (size < 4 || (strcmp(name + size - 4, log_suffixes[0]) != 0 &&
+			    strcmp(name + size - 4, log_suffixes[1]) != 0))
+		return false;
+	name[size - 4] = '\0';
+	return layout_parse(name, &day) == 1;
+}
+
+void
+layout_remove_orphans(const char *directory)
+{
+	DIR *entries = opendir(directory);
+	const struct dirent *entry;
+
+	while (entries != NULL && (entry = readdir(entries)) != NULL) {
+		char *name = memory_string(entry->d_name);
+		char *path = is_log(name) ? layout_path(directory, name) : NULL;
+
+		if (path != NULL && layout_identify(path).inode == 0)
+			remove_log(path);
+		free(path);
+		free(name);
+	}
+	if (entries != NULL)
+		closedir(entries);
 }
 
 int

@@ -7,6 +7,7 @@
  *     DIRECTORY/day-YYYYMMDD.db      and -wal and -shm beside it
  *     DIRECTORY/odd.db
  *     DIRECTORY/address.key          of pseudonyms; the writer's only
+ *     DIRECTORY/archive.db           what is left of days that were purged
  *     DIRECTORY/NAME.damaged-N       set aside
  */
 #ifndef STORE_LAYOUT_H
@@ -24,6 +25,8 @@ struct reason;
 
 /* A day as days since 1970; odd.db is LAYOUT_ODD. */
 #define LAYOUT_ODD INT64_MIN
+
+#define LAYOUT_ARCHIVE "archive.db"
 
 /* DIRECTORY/NAME, to be freed. */
 char *layout_path(const char *directory, const char *name);
@@ -56,6 +59,13 @@ int layout_create(const char *path, struct reason *reason);
 /* Renames a file and its log to the next free PATH.damaged-N. Returns 0 or -1.
  */
 int layout_set_aside(const char *path, struct reason *reason);
+
+/* Removes a file and its log for good. Readers that have it open keep what they
+ * have. Returns 0 (also when there is none), or -1. */
+int layout_remove(const char *path, struct reason *reason);
+
+/* Removes the logs of day files that are not there. */
+void layout_remove_orphans(const char *directory);
 
 /* Bytes of a file and its log. */
 uint64_t layout_bytes(const char *path);

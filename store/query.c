@@ -66,9 +66,16 @@ store_reader_free(struct store_reader **reader)
 	if (*reader == NULL)
 		return;
 	reader_pool_free(&(*reader)->pool);
+	database_close(&(*reader)->archive);
 	free((*reader)->directory);
 	free(*reader);
 	*reader = NULL;
+}
+
+void
+store_reader_close_gone(struct store_reader *reader)
+{
+	reader_pool_close_gone(reader->pool);
 }
 
 static bool

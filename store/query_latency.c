@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "store/archive_reader.h"
 #include "store/database.h"
 #include "store/day_tables.h"
 #include "store/histogram.h"
@@ -89,6 +90,14 @@ collect_row(struct collection *collection, struct statement *row)
 }
 
 static void
+collect_rows(struct collection *collection, struct statement *rows)
+{
+	while (statement_step(rows) == 1 && !arena_failed(collection->arena))
+		collect_row(collection, rows);
+	statement_end(rows);
+}
+
+static void
 collect_series(
     struct collection *collection, struct day_tables *tables, const char *name)
 {
@@ -101,12 +110,18 @@ collect_series(
 	bind_integer(rows, series);
 	bind_integer(rows, collection->since_ns / collection->unit_ns);
 	bind_integer(rows, collection->until_ns / collection->unit_ns);
-	while (statement_step(rows) == 1 && !arena_failed(collection->arena))
-		collect_row(collection, rows);
-	statement_end(rows);
+	collect_rows(collection, rows);
 }
 
 static void
+miss(struct latency_answer *answer, const struct reason *reason)
+{
+	answer->incomplete = true;
+	answer->reason = *reason;
+}
+
+/* Returns whether there is a file that could be read. */
+static bool
 collect_day(struct store_reader *reader, struct collection *collection,
     int64_t day, struct latency_answer *answer)
 {
@@ -122,10 +137,62 @@ collect_day(struct store_reader *reader, struct collection *collection,
 		failed = database_check(tables->database, &reason) != 0;
 		reader_file_done(tables);
 	}
-	if (failed) {
-		answer->incomplete = true;
-		answer->reason = reason;
+	if (failed)
+		miss(answer, &reason);
+	return opened == 1 && !failed;
+}
+
+static void
+collect_archived_day(
+    struct collection *collection, struct database *archive, int64_t day)
+{
+	const struct latency_question *question = collection->question;
+
+	for (size_t i = 0; i < question->series_count; i++) {
+		const struct archive_hours hours = {
+		    .day = day,
+		    .series = question->series[i],
+		    .since = collection->since_ns / collection->unit_ns,
+		    .until = collection->until_ns / collection->unit_ns,
+		};
+
+		collect_rows(collection, archive_reader_hours(archive, &hours));
 	}
+}
+
+static bool
+is_among(const int64_t *days, long count, int64_t day)
+{
+	for (long i = 0; i < count; i++)
+		if (days[i] == day)
+			return true;
+	return false;
+}
+
+/* Days whose file was not read. A purge may be under way: after the files, so
+ * that none is missed, and without those that were read, so that none counts
+ * twice. */
+static void
+collect_archive(struct store_reader *reader, struct collection *collection,
+    const int64_t *read, long read_count, struct latency_answer *answer)
+{
+	int64_t last = clock_day(collection->until_ns) + 1;
+	struct database *archive;
+	struct reason reason;
+	int64_t *days = NULL;
+	int opened = archive_reader(reader, &archive, &reason);
+	long count = opened == 1 ? archive_reader_days(archive, &days) : 0;
+
+	for (long i = 0; i < count; i++)
+		if (days[i] <= last && !is_among(read, read_count, days[i]))
+			collect_archived_day(collection, archive, days[i]);
+	free(days);
+	if (opened == 1) {
+		opened = database_check(archive, &reason);
+		archive_reader_done(archive);
+	}
+	if (opened < 0)
+		miss(answer, &reason);
 }
 
 static int
@@ -241,16 +308,21 @@ merge(const struct collection *collection, struct latency_answer *answer)
 	free(whole);
 }
 
+/* Of `days` those remain that were read. */
 static void
 collect(struct store_reader *reader, struct collection *collection,
-    const int64_t *days, long count, struct latency_answer *answer)
+    int64_t *days, long count, struct latency_answer *answer)
 {
 	/* Messages of the next day may be complete by a clock behind theirs. */
 	int64_t last = clock_day(collection->until_ns) + 1;
+	long read_count = 0;
 
 	for (long i = 0; i < count; i++)
-		if (days[i] <= last)
-			collect_day(reader, collection, days[i], answer);
+		if (days[i] <= last &&
+		    collect_day(reader, collection, days[i], answer))
+			days[read_count++] = days[i];
+	if (collection->rows == SQL_HOURS_READ)
+		collect_archive(reader, collection, days, read_count, answer);
 	if (collection->count > 0)
 		qsort(collection->parts, collection->count,
 		    sizeof(*collection->parts), by_time);

@@ -142,21 +142,52 @@ use(struct pooled *file, int64_t day, const char *path, struct reason *reason)
 	return result;
 }
 
+static int
+begin(struct pooled *file, int64_t day, const char *path, struct reason *reason)
+{
+	int result = use(file, day, path, reason);
+
+	if (result != 1)
+		return result;
+	database_begin_read(file->tables.database);
+	return database_check(file->tables.database, reason) == 0 ? 1 : -1;
+}
+
 int
 reader_file(struct reader_pool *pool, int64_t day, struct day_tables **tables_r,
     struct reason *reason)
 {
 	struct pooled *file = choose(pool, day);
 	char *path = layout_day_path(pool->directory, day);
-	int result = use(file, day, path, reason);
+	int result = begin(file, day, path, reason);
 
+	/* It may have been purged in between. */
+	if (result < 0 && layout_identify(path).inode == 0) {
+		disconnect(file);
+		result = 0;
+	}
 	free(path);
 	if (result != 1)
 		return result;
 	file->last_used = ++pool->uses;
 	*tables_r = &file->tables;
-	database_begin_read(file->tables.database);
-	return database_check(file->tables.database, reason) == 0 ? 1 : -1;
+	return 1;
+}
+
+void
+reader_pool_close_gone(struct reader_pool *pool)
+{
+	for (size_t i = 0; i < POOL_SIZE; i++) {
+		struct pooled *file = &pool->files[i];
+		char *path;
+
+		if (file->tables.database == NULL)
+			continue;
+		path = layout_day_path(pool->directory, file->day);
+		if (layout_identify(path).inode != file->identity.inode)
+			disconnect(file);
+		free(path);
+	}
 }
 
 void

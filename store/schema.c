@@ -16,6 +16,7 @@
 
 #include "store/database.h"
 #include "store/hash.h"
+#include "store/schema_archive.h"
 #include "store/schema_control.h"
 
 /* clang-format off */
@@ -201,6 +202,15 @@ static const char *const day_upgrades[SCHEMA_VERSION + 1] = {
 };
 /* clang-format on */
 
+static const struct {
+	const char *tables, *further_tables;
+	const char *const *upgrades;
+} kinds[SCHEMA_KINDS] = {
+    [SCHEMA_DAY] = {day_tables, further_day_tables, day_upgrades},
+    [SCHEMA_CONTROL] = {schema_control_tables, NULL, schema_control_upgrades},
+    [SCHEMA_ARCHIVE] = {schema_archive_tables, NULL, schema_archive_upgrades},
+};
+
 int
 schema_inspect(struct database *database, enum schema_state *state_r)
 {
@@ -240,18 +250,16 @@ int
 schema_create(struct database *database, enum schema_kind kind)
 {
 	database_begin_write(database);
-	database_execute(
-	    database, kind == SCHEMA_DAY ? day_tables : schema_control_tables);
-	if (kind == SCHEMA_DAY)
-		database_execute(database, further_day_tables);
+	database_execute(database, kinds[kind].tables);
+	if (kinds[kind].further_tables != NULL)
+		database_execute(database, kinds[kind].further_tables);
 	return mark_and_commit(database);
 }
 
 int
 schema_upgrade(struct database *database, enum schema_kind kind)
 {
-	const char *const *upgrades =
-	    kind == SCHEMA_DAY ? day_upgrades : schema_control_upgrades;
+	const char *const *upgrades = kinds[kind].upgrades;
 	int64_t version = SCHEMA_VERSION;
 
 	database_define(database, "folded_hash", hash_for_index_folded);

@@ -148,7 +148,7 @@ enum control_sql {
 
 extern const char *const control_sql[CONTROL_STATEMENTS];
 
-enum schema_kind { SCHEMA_DAY, SCHEMA_CONTROL };
+enum schema_kind { SCHEMA_DAY, SCHEMA_CONTROL, SCHEMA_ARCHIVE, SCHEMA_KINDS };
 
 enum schema_state {
 	SCHEMA_EMPTY,

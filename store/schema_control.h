@@ -2,8 +2,8 @@
 /*
  * schema_control: the tables of control.db, as SQL.
  *
- * Included by schema.c, which makes and upgrades files; control_sql is declared
- * in schema.h.
+ * Included by schema.c, which makes and upgrades files; control_sql is
+ * declared in schema.h.
  */
 #ifndef STORE_SCHEMA_CONTROL_H
 #define STORE_SCHEMA_CONTROL_H

@@ -117,4 +117,5 @@ store_seal(struct store *store)
 			seal(file);
 	}
 	store_measure(store);
+	store_look_again(store);
 }

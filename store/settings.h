@@ -22,10 +22,16 @@ struct store_settings {
 	char *directory;
 	int privacy;               /* enum privacy_mode */
 	int64_t queue_lifetime_ns; /* Postfix's maximal_queue_lifetime */
+	int64_t retention_ns;      /* 0: days are kept for ever */
+	int64_t retention_bytes;   /* 0: whatever their size */
 };
 
 /* For a struct config_section named "store" with a struct store_settings. */
 extern const struct config_item store_config_items[];
 extern const size_t store_config_item_count;
+
+/* Whether the options go together. Returns 0, or -1 with a reason. */
+int store_settings_check(
+    const struct store_settings *settings, struct reason *reason);
 
 #endif

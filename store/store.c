@@ -21,12 +21,14 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/reason.h"
+#include "store/archive.h"
 #include "store/checkpoint.h"
 #include "store/control.h"
 #include "store/database.h"
 #include "store/day_file.h"
 #include "store/day_totals.h"
 #include "store/layout.h"
+#include "store/retention.h"
 #include "store/settings.h"
 #include "store/totals_writer.h"
 
@@ -62,6 +64,8 @@ store_known_day(struct store *store, int64_t day)
 	struct layout_identity identity;
 	char *path;
 
+	if (retention_takes(store->retention, day))
+		return NULL;
 	if (file != NULL)
 		return file;
 	path = layout_day_path(store->directory, day);
@@ -175,23 +179,22 @@ open_files(struct store *store, struct reason *reason)
 	return result;
 }
 
-void
-store_measure(struct store *store)
+/* The days that have no file any more. */
+static int
+sum_up_archive(struct store *store, struct reason *reason)
 {
-	int64_t *days = NULL;
-	long count = layout_list(store->directory, &days, NULL);
+	struct archive *archive;
+	int result;
 
-	store->old_files = store->old_bytes = 0;
-	for (long i = 0; i < count; i++) {
-		char *path = layout_day_path(store->directory, days[i]);
-
-		if (!store_day_is_writable(store, days[i])) {
-			store->old_files++;
-			store->old_bytes += layout_bytes(path);
-		}
-		free(path);
-	}
-	free(days);
+	store->archived_day = INT64_MIN;
+	if (archive_open(store->directory, false, &archive, reason) != 0)
+		return -1;
+	if (archive == NULL)
+		return 0;
+	result = archive_sum_up(
+	    archive, store->totals, &store->archived_day, reason);
+	archive_close(&archive);
+	return result;
 }
 
 struct store *
@@ -203,12 +206,18 @@ store_open(const struct store_settings *settings, struct totals *totals,
 	store->directory = memory_string(settings->directory);
 	store->queue_lifetime_ns = settings->queue_lifetime_ns;
 	store->totals = totals;
+	store->retention_ns = settings->retention_ns;
+	store->retention_bytes = (uint64_t)settings->retention_bytes;
+	store->retention = retention_new(store->directory);
 	store->today = today();
+	store_look_again(store);
 	if (lock_directory(store, reason) != 0)
 		goto fail;
 	store->control = control_open(store->directory, reason);
-	if (store->control == NULL || open_files(store, reason) != 0)
+	if (store->control == NULL || open_files(store, reason) != 0 ||
+	    sum_up_archive(store, reason) != 0)
 		goto fail;
+	layout_remove_orphans(store->directory);
 	store_measure(store);
 	store->checkpoint = checkpoint_start(reason);
 	if (store->checkpoint == NULL)
@@ -229,6 +238,7 @@ store_close(struct store **store)
 	if (old->file_count > 0)
 		store_rollback(old);
 	checkpoint_stop(&old->checkpoint);
+	retention_free(&old->retention);
 	for (size_t i = 0; i < old->file_count; i++)
 		day_file_free(&old->files[i]);
 	free(old->files);
@@ -278,8 +288,10 @@ store_file(struct store *store, int64_t wall_ns, struct reason *reason)
 	struct day_file *file;
 
 	look_at_window(store);
-	file = store_day(
-	    store, store_day_is_writable(store, day) ? day : LAYOUT_ODD);
+	/* What was purged does not come back if the clock was ahead. */
+	if (!store_day_is_writable(store, day) || day <= store->archived_day)
+		day = LAYOUT_ODD;
+	file = store_day(store, day);
 	file->is_sealed = false; /* if the clock was ahead */
 	return day_file_begin(file, true, reason) == 0 ? file : NULL;
 }
@@ -435,24 +447,4 @@ store_note_read(struct store *store, const char *name, struct buffer *value_r,
     struct reason *reason)
 {
 	return control_note_read(store->control, name, value_r, reason);
-}
-
-void
-store_figures(struct store *store, struct store_figures *figures_r)
-{
-	*figures_r = (struct store_figures){.files = store->old_files,
-	    .bytes = store->old_bytes,
-	    .commits = store->commits,
-	    .longest_commit_ns = store->longest_commit_ns};
-	for (size_t i = 0; i < store->file_count; i++) {
-		const struct day_file *file = store->files[i];
-		uint64_t bytes = layout_bytes(file->path);
-
-		figures_r->damaged_files += file->set_aside;
-		figures_r->replaced_files += file->replaced;
-		if (!store_day_is_writable(store, file->day))
-			continue;
-		figures_r->files += bytes > 0;
-		figures_r->bytes += bytes;
-	}
 }

@@ -20,6 +20,7 @@
 #include "store/record.h"
 #include "store/settings.h"
 #include "store/store_filing.h"
+#include "store/store_purge.h"
 #include "store/store_read.h"
 #include "store/store_seal.h"
 #include "store/store_take.h"
@@ -118,6 +119,8 @@ struct store_figures {
 	uint64_t bytes;          /* all files with their WALs */
 	uint64_t damaged_files;  /* set aside since the start */
 	uint64_t replaced_files; /* found removed or replaced by others */
+	uint64_t purged_days;    /* since the start */
+	int64_t oldest_day;      /* of day files; INT64_MAX: none */
 	uint64_t commits;
 	int64_t longest_commit_ns;
 };

@@ -14,6 +14,7 @@
 
 struct checkpoint;
 struct control;
+struct retention;
 
 struct store {
 	char *directory;
@@ -28,6 +29,18 @@ struct store {
 	int64_t today;                 /* when the window was last looked at */
 	uint64_t old_files, old_bytes; /* those past writing, as of today */
 	struct positions highest;
+	int64_t archived_day; /* the newest one that was purged */
+	int64_t retention_ns; /* 0: for ever */
+	uint64_t retention_bytes;
+	struct retention *retention;
+	uint64_t bytes;     /* as last measured */
+	int64_t oldest_day; /* likewise; INT64_MAX: there is none */
+	uint64_t purged_days;
+	/* See purge.c. */
+	bool is_pressed;
+	int64_t purge_looked_day;
+	uint64_t purge_looked_bytes;
+	int64_t purge_after_ns;
 	uint64_t commits;
 	int64_t longest_commit_ns;
 };
@@ -44,6 +57,9 @@ bool store_day_is_writable(const struct store *store, int64_t day);
 
 /* Looks how large the files are that are past writing. */
 void store_measure(struct store *store);
+
+/* Whether there is something to purge must be looked for again. */
+void store_look_again(struct store *store);
 
 /* The files that may be written or are not sealed, and are there, opened,
  * newest first, odd.db last. Returns how many, or -1 with a reason. */

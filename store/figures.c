@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How many files the store has, and how large they are. Called by the exporter
+ * on the ingest thread.
+ */
+#include <stdlib.h>
+
+#include "store/day_file.h"
+#include "store/layout.h"
+#include "store/store_private.h"
+
+void
+store_measure(struct store *store)
+{
+	int64_t *days = NULL;
+	long count = layout_list(store->directory, &days, NULL);
+
+	store->old_files = store->old_bytes = 0;
+	store->oldest_day = INT64_MAX;
+	for (long i = 0; i < count; i++) {
+		char *path = layout_day_path(store->directory, days[i]);
+
+		if (!store_day_is_writable(store, days[i])) {
+			store->old_files++;
+			store->old_bytes += layout_bytes(path);
+		}
+		if (days[i] != LAYOUT_ODD && days[i] < store->oldest_day)
+			store->oldest_day = days[i];
+		free(path);
+	}
+	free(days);
+}
+
+void
+store_figures(struct store *store, struct store_figures *figures_r)
+{
+	*figures_r = (struct store_figures){.files = store->old_files,
+	    .bytes = store->old_bytes,
+	    .purged_days = store->purged_days,
+	    .oldest_day = store->oldest_day,
+	    .commits = store->commits,
+	    .longest_commit_ns = store->longest_commit_ns};
+	for (size_t i = 0; i < store->file_count; i++) {
+		const struct day_file *file = store->files[i];
+		uint64_t bytes = layout_bytes(file->path);
+
+		figures_r->damaged_files += file->set_aside;
+		figures_r->replaced_files += file->replaced;
+		if (!store_day_is_writable(store, file->day))
+			continue;
+		figures_r->files += bytes > 0;
+		figures_r->bytes += bytes;
+	}
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The thread that removes days. It is made when there are some, and ends with
+ * them: this happens once a day. A large file may take a while to be unlinked,
+ * and ingest shall not stand still meanwhile.
+ */
+#include "store/retention.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/reason.h"
+#include "store/archive.h"
+#include "store/layout.h"
+
+/* Thirteen months, so that a month can be seen beside the same one of a year
+ * ago. */
+#define HOURS_DAYS 397
+
+struct retention {
+	char *directory;
+	pthread_t thread;
+	bool is_busy;
+	struct purge *purges;
+	size_t count;
+	/* Of the thread until it is done. */
+	size_t purged;
+	atomic_bool is_done, stop;
+};
+
+struct retention *
+retention_new(const char *directory)
+{
+	struct retention *retention = memory_zeroed(1, sizeof(*retention));
+
+	retention->directory = memory_string(directory);
+	return retention;
+}
+
+void
+retention_free(struct retention **retention)
+{
+	if (*retention == NULL)
+		return;
+	if ((*retention)->is_busy) {
+		atomic_store(&(*retention)->stop, true);
+		pthread_join((*retention)->thread, NULL);
+	}
+	free((*retention)->purges);
+	free((*retention)->directory);
+	free(*retention);
+	*retention = NULL;
+}
+
+static void
+tell(const struct purge *purge, uint64_t bytes)
+{
+	char text[CLOCK_TEXT_SIZE];
+
+	clock_format(purge->day * CLOCK_NS_PER_DAY, text);
+	log_info("purged=%.10s bytes=%llu reason=%s", text,
+	    (unsigned long long)bytes,
+	    purge->cause == PURGE_BY_AGE ? "retention" : "retention_bytes");
+}
+
+static int
+purge_day(const struct retention *retention, struct archive *archive,
+    const struct purge *purge, struct reason *reason)
+{
+	int64_t today = clock_day(clock_stamp().wall_ns);
+	char *path = layout_day_path(retention->directory, purge->day);
+	uint64_t bytes = layout_bytes(path);
+	int result =
+	    archive_put(archive, purge->day, today - HOURS_DAYS, reason);
+
+	if (result == 0)
+		result = layout_remove(path, reason);
+	if (result == 0)
+		tell(purge, bytes);
+	free(path);
+	return result;
+}
+
+static int
+purge_days(struct retention *retention, struct reason *reason)
+{
+	struct archive *archive;
+	int result = archive_open(retention->directory, true, &archive, reason);
+
+	while (result == 0 && retention->purged < retention->count &&
+	       !atomic_load(&retention->stop)) {
+		result = purge_day(retention, archive,
+		    &retention->purges[retention->purged], reason);
+		retention->purged += result == 0;
+	}
+	archive_close(&archive);
+	return result;
+}
+
+static void *
+run(void *argument)
+{
+	struct retention *retention = argument;
+	struct reason reason;
+
+	if (purge_days(retention, &reason) != 0)
+		log_error("purge=failed reason=\"%s\"", reason.text);
+	atomic_store(&retention->is_done, true);
+	return NULL;
+}
+
+int
+retention_start(struct retention *retention, const struct purge *purges,
+    size_t count, struct reason *reason)
+{
+	sigset_t all, old;
+	int error;
+
+	retention->purges =
+	    memory_resize(retention->purges, count, sizeof(*purges));
+	memcpy(retention->purges, purges, count * sizeof(*purges));
+	retention->count = count;
+	retention->purged = 0;
+	atomic_store(&retention->is_done, false);
+	/* Signals are the main thread's business. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	error = pthread_create(&retention->thread, NULL, run, retention);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	retention->is_busy = error == 0;
+	return error == 0 ? 0 : reason_set(reason, "no thread to purge days");
+}
+
+bool
+retention_takes(const struct retention *retention, int64_t day)
+{
+	for (size_t i = 0; retention->is_busy && i < retention->count; i++)
+		if (retention->purges[i].day == day)
+			return true;
+	return false;
+}
+
+bool
+retention_is_busy(const struct retention *retention)
+{
+	return retention->is_busy;
+}
+
+bool
+retention_is_done(struct retention *retention, size_t *purged_r)
+{
+	if (!retention->is_busy || !atomic_load(&retention->is_done))
+		return false;
+	pthread_join(retention->thread, NULL);
+	retention->is_busy = false;
+	*purged_r = retention->purged;
+	return true;
+}
+
+bool
+retention_failed(const struct retention *retention)
+{
+	return retention->purged < retention->count;
+}

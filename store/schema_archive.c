@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * SQL of archive.db. Data.
+ *
+ * The tables are those of day files with a day in front of each key. A day
+ * whose file is there counts from its file, whatever is said of it here.
+ */
+#include "store/schema_archive.h"
+
+#include <stddef.h>
+
+/* clang-format off */
+const char schema_archive_tables[] =
+    "CREATE TABLE day(day INTEGER PRIMARY KEY) STRICT;"
+    "CREATE TABLE series("
+	"id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;"
+    "CREATE TABLE counter("
+	"day INTEGER NOT NULL, name TEXT NOT NULL, value INTEGER NOT NULL,"
+	"PRIMARY KEY(day, name)) STRICT, WITHOUT ROWID;"
+    "CREATE TABLE total("
+	"day INTEGER NOT NULL, series INTEGER NOT NULL,"
+	"count INTEGER NOT NULL, sum_ns INTEGER NOT NULL,"
+	"buckets BLOB NOT NULL, PRIMARY KEY(day, series))"
+	"STRICT, WITHOUT ROWID;"
+    "CREATE TABLE hour("
+	"day INTEGER NOT NULL, series INTEGER NOT NULL,"
+	"time INTEGER NOT NULL, count INTEGER NOT NULL,"
+	"sum_ns INTEGER NOT NULL, cells BLOB NOT NULL,"
+	"PRIMARY KEY(day, series, time)) STRICT, WITHOUT ROWID;";
+/* clang-format on */
+
+const char *const schema_archive_upgrades[SCHEMA_VERSION + 1] = {NULL};
+
+/* A series has one number here and another in each file. */
+#define BY_NAME                                                                \
+	" JOIN file.series AS theirs ON theirs.id = series"                    \
+	" JOIN main.series AS ours ON ours.name = theirs.name"
+
+const char *const archive_sql[ARCHIVE_STATEMENTS] = {
+    [SQL_ARCHIVE_ATTACH] = "ATTACH ?1 AS file",
+    [SQL_ARCHIVE_DETACH] = "DETACH file",
+    [SQL_ARCHIVE_FORGET_COUNTERS] = "DELETE FROM main.counter WHERE day = ?1",
+    [SQL_ARCHIVE_FORGET_TOTALS] = "DELETE FROM main.total WHERE day = ?1",
+    [SQL_ARCHIVE_FORGET_HOURS] = "DELETE FROM main.hour WHERE day = ?1",
+    /* Bound like the others, which all have a day. */
+    [SQL_ARCHIVE_COPY_SERIES] =
+	"INSERT OR IGNORE INTO main.series(name)"
+	" SELECT name FROM file.series WHERE ?1 IS NOT NULL",
+    [SQL_ARCHIVE_COPY_COUNTERS] = "INSERT INTO main.counter"
+				  " SELECT ?1, name, value FROM file.counter",
+    [SQL_ARCHIVE_COPY_TOTALS] =
+	"INSERT INTO main.total SELECT ?1, ours.id, count, sum_ns, buckets"
+	" FROM file.total" BY_NAME,
+    [SQL_ARCHIVE_COPY_HOURS] =
+	"INSERT INTO main.hour SELECT ?1, ours.id, time, count, sum_ns, cells"
+	" FROM file.hour" BY_NAME,
+    [SQL_ARCHIVE_NOTE_DAY] = "INSERT OR IGNORE INTO main.day VALUES(?1)",
+    [SQL_ARCHIVE_EXPIRE_HOURS] = "DELETE FROM main.hour WHERE day <= ?1",
+    [SQL_ARCHIVE_DAYS] = "SELECT day FROM day ORDER BY day DESC",
+    [SQL_ARCHIVE_COUNTERS_READ] =
+	"SELECT name, value FROM counter WHERE day = ?1",
+    [SQL_ARCHIVE_TOTALS_READ] =
+	"SELECT name, count, sum_ns, buckets FROM total"
+	" JOIN series ON series.id = total.series WHERE day = ?1",
+    [SQL_ARCHIVE_HOURS_READ] =
+	"SELECT time, count, sum_ns, cells FROM hour WHERE day = ?1"
+	" AND series = (SELECT id FROM series WHERE name = ?2)"
+	" AND time >= ?3 AND time < ?4",
+};

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Called for day files and the archive, on the ingest thread. */
+#include "store/totals_rows.h"
+
+#include <string.h>
+
+#include "store/database.h"
+#include "store/packed.h"
+#include "store/totals_writer.h"
+
+/* The index of column 0 among `count` names, or `count`. */
+static size_t
+find_name(struct statement *row, const char *const *names, size_t count)
+{
+	size_t size, i = 0;
+	const void *text = column_bytes(row, 0, &size);
+
+	while (i < count &&
+	       (strlen(names[i]) != size || memcmp(names[i], text, size) != 0))
+		i++;
+	return i;
+}
+
+void
+totals_rows_counters(struct statement *rows, const struct totals_names *names,
+    uint64_t *counters)
+{
+	while (statement_step(rows) == 1) {
+		size_t i =
+		    find_name(rows, names->counters, names->counter_count);
+
+		if (i < names->counter_count)
+			counters[i] += (uint64_t)column_integer(rows, 1);
+	}
+	statement_end(rows);
+}
+
+static void
+add_histogram(struct statement *row, struct histogram_total *total)
+{
+	struct packed_reader reader = {0};
+	struct histogram_total of_row = {
+	    .count = (uint64_t)column_integer(row, 1),
+	    .sum_ns = column_integer(row, 2),
+	};
+
+	reader.data = column_bytes(row, 3, &reader.size);
+	for (unsigned i = 0; i <= TOTALS_BUCKETS; i++)
+		of_row.buckets[i] = packed_unsigned(&reader);
+	histogram_total_add(total, &of_row);
+}
+
+void
+totals_rows_histograms(struct statement *rows, const struct totals_names *names,
+    struct histogram_total *histograms)
+{
+	while (statement_step(rows) == 1) {
+		size_t i =
+		    find_name(rows, names->histograms, names->histogram_count);
+
+		if (i < names->histogram_count)
+			add_histogram(rows, &histograms[i]);
+	}
+	statement_end(rows);
+}

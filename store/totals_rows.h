@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * totals_rows: counters and histograms as rows of a file, added up by name.
+ *
+ * Names that are not among `names` are passed over. Failures stick to the
+ * connection.
+ */
+#ifndef STORE_TOTALS_ROWS_H
+#define STORE_TOTALS_ROWS_H
+
+#include "store/totals.h"
+
+#include <stdint.h>
+
+struct statement;
+
+/* Adds all rows of (name, value). */
+void totals_rows_counters(struct statement *rows,
+    const struct totals_names *names, uint64_t *counters);
+
+/* Adds all rows of (name, count, sum_ns, buckets). */
+void totals_rows_histograms(struct statement *rows,
+    const struct totals_names *names, struct histogram_total *histograms);
+
+#endif
