@@ -235,15 +235,12 @@ apply_answers(struct ingest *ingest, struct reason *reason)
 static int
 look_after_store(struct ingest *ingest, struct reason *reason)
 {
-	bool all_is_read =
-	    ingest->at_end && !sources_in_trouble(ingest->sources);
-	long changed = upkeep_before_commit(
-	    &ingest->upkeep, all_is_read, now_ns(), reason);
+	long changed = upkeep_before_commit(&ingest->upkeep,
+	    ingest->at_end && !sources_in_trouble(ingest->sources), now_ns(),
+	    reason);
 
-	if (changed > 0 && ingest->batch_events == 0)
+	if (changed > 0 && ingest->batch_events++ == 0)
 		ingest->batch_deadline_ns = now_ns();
-	if (changed > 0)
-		ingest->batch_events += changed;
 	return changed < 0 ? -1 : 0;
 }
 
@@ -304,7 +301,7 @@ work(struct ingest *ingest)
 		}
 		news = true;
 	}
-	upkeep_between_batches(&ingest->upkeep);
+	news |= upkeep_between_batches(&ingest->upkeep);
 	if (ingest->at_end &&
 	    (!ingest->picture.caught_up || *ingest->picture.trouble != '\0')) {
 		ingest->picture.caught_up = true;
@@ -440,8 +437,9 @@ open_all(struct ingest *ingest, struct reason *reason)
 	ingest->loss = loss_new(&ingest->settings.loss, ingest->settings.lookup,
 	    ingest->logs.trust);
 	loss_look(ingest->loss, join_messages(ingest->join), &now);
-	ingest->upkeep =
-	    (struct upkeep){.store = ingest->store, .join = ingest->join};
+	ingest->upkeep = (struct upkeep){.store = ingest->store,
+	    .join = ingest->join,
+	    .purged = ingest->settings.purged};
 	if (join_rebuild(ingest->join, now.monotonic_ns, reason) != 0)
 		return -1;
 	return sources_scan(ingest->sources, reason);

@@ -30,6 +30,7 @@ struct ingest_settings {
 	struct loss_settings loss;
 	const struct privacy *privacy; /* what may be kept of addresses */
 	struct queue_lookup *lookup; /* NULL: nobody may look into the queue */
+	void (*purged)(void);        /* see upkeep.h */
 };
 
 /* Copies the settings; borrows what they point to, the store and the published

@@ -52,7 +52,8 @@ check(struct reason *reason)
 	struct endpoint endpoint;
 
 	if (exporter_settings_endpoint(&settings, &endpoint, reason) != 0 ||
-	    queue_lookup_check(&queue, reason) != 0)
+	    queue_lookup_check(&queue, reason) != 0 ||
+	    store_settings_check(&store_settings, reason) != 0)
 		return -1;
 	return logs_check(&logs, reason);
 }
@@ -96,6 +97,13 @@ start_privacy(struct reason *reason)
 	return 0;
 }
 
+/* Readers that nobody uses at the moment would keep the disk full. */
+static void
+forget_purged(void)
+{
+	api_close_gone(context.api);
+}
+
 static int
 start_ingest(struct reason *reason)
 {
@@ -108,6 +116,7 @@ start_ingest(struct reason *reason)
 	    .loss = settings.loss,
 	    .privacy = &privacy,
 	    .lookup = lookup,
+	    .purged = forget_purged,
 	};
 
 	totals = totals_new(metrics_names());
@@ -131,10 +140,10 @@ start(struct reason *reason)
 	    .context = &context,
 	};
 
+	context.api = api_new(store_settings.directory);
 	if (start_ingest(reason) != 0)
 		return -1;
 	context.published = published;
-	context.api = api_new(store_settings.directory);
 	http = http_start(&http_settings, reason);
 	return http != NULL ? 0 : -1;
 }
@@ -152,8 +161,8 @@ static void
 stop(void)
 {
 	http_stop(&http);
-	api_free(&context.api);
 	ingest_stop(&ingest);
+	api_free(&context.api);
 	published_free(&published);
 	store_close(&store);
 	pseudonym_key_free(&key);

@@ -11,6 +11,8 @@
 #define MESSAGES_MAX 1000
 /* After which days in which deliveries still wait are tried again. */
 #define RETRY_NS CLOCK_NS_PER_SECOND
+/* After which a purge is looked at again. */
+#define PURGE_LOOK_NS (CLOCK_NS_PER_SECOND / 10)
 
 long
 upkeep_before_commit(struct upkeep *upkeep, bool all_is_read, int64_t now_ns,
@@ -18,8 +20,8 @@ upkeep_before_commit(struct upkeep *upkeep, bool all_is_read, int64_t now_ns,
 {
 	long count;
 
-	if (!all_is_read || now_ns < upkeep->seal_at_ns ||
-	    !store_has_past(upkeep->store))
+	if ((!all_is_read && !store_is_pressed(upkeep->store)) ||
+	    now_ns < upkeep->seal_at_ns || !store_has_past(upkeep->store))
 		return 0;
 	count = join_seal(upkeep->join, MESSAGES_MAX, reason);
 	upkeep->is_sealing = count >= 0;
@@ -27,13 +29,30 @@ upkeep_before_commit(struct upkeep *upkeep, bool all_is_read, int64_t now_ns,
 	return count;
 }
 
-void
+/* Returns whether days are gone. */
+static bool
+purge(struct upkeep *upkeep)
+{
+	bool is_done;
+
+	upkeep->is_purging = store_is_purging(upkeep->store, &is_done);
+	if (is_done && upkeep->purged != NULL)
+		upkeep->purged();
+	if (!upkeep->is_purging && store_has_purge(upkeep->store)) {
+		join_forget_kept(upkeep->join);
+		store_purge(upkeep->store);
+		upkeep->is_purging = true;
+	}
+	return is_done;
+}
+
+bool
 upkeep_between_batches(struct upkeep *upkeep)
 {
-	if (!upkeep->is_sealing)
-		return;
+	if (upkeep->is_sealing)
+		store_seal(upkeep->store);
 	upkeep->is_sealing = false;
-	store_seal(upkeep->store);
+	return purge(upkeep);
 }
 
 void
@@ -53,6 +72,8 @@ midnight_ns(int64_t now_ns)
 int64_t
 upkeep_deadline(const struct upkeep *upkeep, int64_t now_ns)
 {
+	if (upkeep->is_purging)
+		return now_ns + PURGE_LOOK_NS;
 	if (!store_has_past(upkeep->store))
 		return midnight_ns(now_ns);
 	return upkeep->seal_at_ns > now_ns ? upkeep->seal_at_ns
@@ -75,6 +96,10 @@ upkeep_gauges(const struct upkeep *upkeep, int64_t *live)
 	set_live(live, METRIC_STORE_BYTES, (int64_t)store.bytes);
 	set_live(
 	    live, METRIC_STORE_DAMAGED_FILES, (int64_t)store.damaged_files);
+	set_live(live, METRIC_STORE_OLDEST_DAY,
+	    store.oldest_day != INT64_MAX ? store.oldest_day * CLOCK_NS_PER_DAY
+					  : 0);
+	set_live(live, METRIC_STORE_PURGES, (int64_t)store.purged_days);
 	set_live(live, METRIC_STORE_COMMITS, (int64_t)store.commits);
 	set_live(live, METRIC_STORE_LONGEST_COMMIT, store.longest_commit_ns);
 }

@@ -4,8 +4,8 @@
  *
  * Days that leave the window of those that are written are sealed: what is open
  * in them becomes unknown, as part of a batch like any other, and after its
- * commit they are closed. Part of ingest, on its thread. `now_ns` is
- * CLOCK_MONOTONIC.
+ * commit they are closed. Those that were kept long enough are purged. Part of
+ * ingest, on its thread. `now_ns` is CLOCK_MONOTONIC.
  */
 #ifndef EXPORTER_UPKEEP_H
 #define EXPORTER_UPKEEP_H
@@ -24,6 +24,10 @@ struct upkeep {
 	struct join *join;
 	int64_t seal_at_ns; /* when days that were not sealed are tried again */
 	bool is_sealing;    /* in the running batch */
+	bool is_purging;
+	/* Called when files are gone that others may still have open; NULL:
+	 * nobody needs to know. */
+	void (*purged)(void);
 };
 
 /* Between reading and committing; `all_is_read`: no source has more to tell.
@@ -31,8 +35,9 @@ struct upkeep {
 long upkeep_before_commit(struct upkeep *upkeep, bool all_is_read,
     int64_t now_ns, struct reason *reason);
 
-/* After a commit, or when there is no batch. */
-void upkeep_between_batches(struct upkeep *upkeep);
+/* After a commit, or when there is no batch. Returns whether the gauges have
+ * changed. */
+bool upkeep_between_batches(struct upkeep *upkeep);
 
 /* After a batch was given up. */
 void upkeep_break_off(struct upkeep *upkeep);

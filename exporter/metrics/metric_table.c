@@ -421,6 +421,16 @@ const struct metric_family metric_families[METRICS] = {
 [METRIC_STORE_BYTES] = {
 	"postlag_store_bytes", METRIC_GAUGE, METRIC_BYTES, {{.name = NULL}},
 	"Size of all files in the store.", false},
+[METRIC_STORE_OLDEST_DAY] = {
+	"postlag_store_oldest_day_timestamp_seconds", METRIC_GAUGE,
+	METRIC_SECONDS, {{.name = NULL}},
+	"When the oldest day began that messages can be looked up of; 0 "
+	"without any.", false},
+[METRIC_STORE_PURGES] = {
+	"postlag_store_purges_total", METRIC_LIVE_COUNTER, METRIC_PLAIN,
+	{{.name = NULL}},
+	"Days removed since start, by age or size; what was counted of them "
+	"stays.", false},
 [METRIC_STORE_DAMAGED_FILES] = {
 	"postlag_store_damaged_files", METRIC_GAUGE, METRIC_PLAIN,
 	{{.name = NULL}},

@@ -56,6 +56,12 @@ api_free(struct api **api)
 	*api = NULL;
 }
 
+void
+api_close_gone(struct api *api)
+{
+	api_readers_close_gone(api->readers);
+}
+
 struct api_readers *
 api_readers(struct api *api)
 {

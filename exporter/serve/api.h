@@ -15,6 +15,9 @@ struct buffer;
 struct api *api_new(const char *store_directory);
 void api_free(struct api **api);
 
+/* Closes files that were removed. */
+void api_close_gone(struct api *api);
+
 /* Appends {"messages": [...]}, newest first, for the id, queue id or
  * Message-ID `key`, or {"error": "..."}. Returns the HTTP status: 200, 404 for
  * no such message, 414 for a key that is too long, 503 when the store cannot

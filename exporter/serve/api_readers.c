@@ -6,6 +6,7 @@
 #include "exporter/serve/api_readers.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -17,6 +18,8 @@ struct api_readers {
 	pthread_mutex_t lock;
 	struct store_reader *idle[HTTP_THREADS];
 	size_t idle_count;
+	size_t taken;
+	bool has_gone; /* some reader that is taken may have such files */
 };
 
 struct api_readers *
@@ -50,20 +53,37 @@ api_readers_take(struct api_readers *readers, struct reason *reason)
 	pthread_mutex_lock(&readers->lock);
 	if (readers->idle_count > 0)
 		reader = readers->idle[--readers->idle_count];
+	readers->taken++;
 	pthread_mutex_unlock(&readers->lock);
-	return reader != NULL
-		   ? reader
-		   : store_reader_open(readers->store_directory, reason);
+	if (reader == NULL)
+		reader = store_reader_open(readers->store_directory, reason);
+	if (reader == NULL)
+		api_readers_return(readers, NULL);
+	return reader;
 }
 
 void
 api_readers_return(struct api_readers *readers, struct store_reader *reader)
 {
 	pthread_mutex_lock(&readers->lock);
-	if (readers->idle_count < HTTP_THREADS) {
+	if (readers->has_gone && reader != NULL)
+		store_reader_close_gone(reader);
+	if (--readers->taken == 0)
+		readers->has_gone = false;
+	if (reader != NULL && readers->idle_count < HTTP_THREADS) {
 		readers->idle[readers->idle_count++] = reader;
 		reader = NULL;
 	}
 	pthread_mutex_unlock(&readers->lock);
 	store_reader_free(&reader);
+}
+
+void
+api_readers_close_gone(struct api_readers *readers)
+{
+	pthread_mutex_lock(&readers->lock);
+	for (size_t i = 0; i < readers->idle_count; i++)
+		store_reader_close_gone(readers->idle[i]);
+	readers->has_gone = readers->taken > 0;
+	pthread_mutex_unlock(&readers->lock);
 }

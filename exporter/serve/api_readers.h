@@ -21,4 +21,8 @@ struct store_reader *api_readers_take(
 void api_readers_return(
     struct api_readers *readers, struct store_reader *reader);
 
+/* Closes what readers have open of files that were removed: now, or when those
+ * that are in use return. */
+void api_readers_close_gone(struct api_readers *readers);
+
 #endif

@@ -8,6 +8,7 @@
  *     delivery LABEL|-|? QUEUE_ID|- RCPT=CODE... -> "ok"; ?: a stamp of nobody
  *     load COUNT RECIPIENTS DAYS             -> what was written so far
  *     defer COUNT                            -> "ok"
+ *     open LABEL QUEUE_ID DAYS               -> its id
  *     strange                                -> "ok"
  *
  * "load" writes messages of the last DAYS days and their deliveries, with every
@@ -148,27 +149,35 @@ find_stamp(const char *label)
 	return NULL;
 }
 
+/* Deliveries know it by its label. */
+static void
+finish_message(const char *label, struct event *event)
+{
+	char text[UUID_TEXT_SIZE];
+
+	snprintf(text, sizeof(text), "<%.20s@example.net>", label);
+	event->message.message_id = arena_string(arena, text);
+	append(milter, event);
+	if (message_count < MESSAGES_MAX) {
+		snprintf(messages[message_count].label,
+		    sizeof(messages[0].label), "%s", label);
+		messages[message_count++].id = event->message.id;
+	}
+	uuid_format(&event->message.id, text);
+	puts(text);
+}
+
 static void
 command_message(char **rest)
 {
 	const char *label = strtok_r(NULL, " ", rest);
 	const char *queue_id = strtok_r(NULL, " ", rest);
 	struct event event = message_begin(0, queue_id);
-	char text[UUID_TEXT_SIZE];
 	char *word;
 
-	snprintf(text, sizeof(text), "<%.20s@example.net>", label);
-	event.message.message_id = arena_string(arena, text);
 	while ((word = strtok_r(NULL, " ", rest)) != NULL)
 		add_recipient(&event.message, word);
-	append(milter, &event);
-	if (message_count < MESSAGES_MAX) {
-		snprintf(messages[message_count].label,
-		    sizeof(messages[0].label), "%s", label);
-		messages[message_count++].id = event.message.id;
-	}
-	uuid_format(&event.message.id, text);
-	puts(text);
+	finish_message(label, &event);
 }
 
 static void
@@ -293,8 +302,8 @@ command_defer(char **rest)
 		struct uuid id;
 
 		snprintf(queue_id, sizeof(queue_id), "%08lXA1B2C3", i);
-		snprintf(address, sizeof(address), "user%07lu@mail.example.org",
-		    i);
+		snprintf(
+		    address, sizeof(address), "user%07lu@mail.example.org", i);
 		event = message_begin(0, queue_id);
 		add_recipient(&event.message, address);
 		append(milter, &event);
@@ -305,6 +314,20 @@ command_defer(char **rest)
 		arena_reset(arena);
 	}
 	puts("ok");
+}
+
+/* A message of so many days ago, of which nothing more is heard. */
+static void
+command_open(char **rest)
+{
+	const char *label = strtok_r(NULL, " ", rest);
+	const char *queue_id = strtok_r(NULL, " ", rest);
+	struct event event =
+	    message_begin(atol(strtok_r(NULL, " ", rest)), queue_id);
+
+	add_recipient(&event.message, "u1@example.test");
+	add_recipient(&event.message, "u2@example.test");
+	finish_message(label, &event);
 }
 
 /* A message of last year, one with more recipients than there was room for,
@@ -373,6 +396,8 @@ main(int argc, char **argv)
 			command_delivery(&rest);
 		else if (strcmp(verb, "defer") == 0)
 			command_defer(&rest);
+		else if (strcmp(verb, "open") == 0)
+			command_open(&rest);
 		else if (strcmp(verb, "strange") == 0)
 			command_strange();
 		else
