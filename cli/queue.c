@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/buffer.h"
@@ -23,6 +24,7 @@
 #include "cli/text_page.h"
 #include "store/query.h"
 #include "store/query_drain.h"
+#include "store/query_note.h"
 #include "store/query_open.h"
 #include "store/reach.h"
 
@@ -66,7 +68,8 @@ static const struct store_options_help lost_help = {NULL,
     "Exit status, for a monitoring check: 0 nothing is lost or unknown, also\n"
     "when --all lists acknowledged ones; 1 something is; 2 it cannot be told:\n"
     "wrong usage, a store or a file of it that cannot be read, or nothing is\n"
-    "known to be lost but the store was not written for a minute.\n"};
+    "known to be lost but the store was not written for a minute, or the\n"
+    "exporter does not look for losses.\n"};
 /* clang-format on */
 
 /* What was seen of the queue ends where the exporter does. Returns whether that
@@ -108,19 +111,46 @@ print(const struct store_options *options, const struct list *list,
 	return result < 0 ? store_options_unusable(&reason) : EXIT_OK;
 }
 
-/* The exit status after everything was listed. */
-static int
-judge(const struct open_question *question, const struct open_answer *answer,
-    bool is_up_to_date)
+/* Says so when nobody looks for losses: then nothing is ever lost. */
+static bool
+are_losses_found(struct store_reader *reader, struct arena *arena)
 {
+	struct reason reason;
+	const char *detection;
+
+	if (store_note(
+		reader, NOTE_LOSS_DETECTION, arena, &detection, &reason) != 1 ||
+	    strcmp(detection, "on") == 0)
+		return true;
+	if (strcmp(detection, "off") == 0)
+		store_options_say("losses are not looked for: postlag-exporter "
+				  "reads no log (maillog), or cannot look into "
+				  "the queue (queue_directories, "
+				  "config_directories)");
+	else
+		store_options_say("losses are not found at present: "
+				  "postlag-exporter cannot trust the log, see "
+				  "its own log for why");
+	return false;
+}
+
+/* The exit status after everything was listed, by a reader that is up to date
+ * or not. */
+static int
+judge(const struct list *list, struct store_reader *reader, bool is_up_to_date,
+    struct arena *arena)
+{
+	const struct open_answer *answer = list->answer;
+
 	if (answer->incomplete)
 		return store_options_unusable(&answer->reason);
-	if (question->kind == OPEN_QUEUED)
+	if (list->kind == OPEN_QUEUED)
 		return EXIT_OK;
 	if (answer->recipients[RECIPIENT_LOST] > 0 ||
 	    answer->recipients[RECIPIENT_UNKNOWN] > 0)
 		return EXIT_MISSING;
-	return is_up_to_date ? EXIT_OK : EXIT_UNUSABLE;
+	return is_up_to_date && are_losses_found(reader, arena) ? EXIT_OK
+								: EXIT_UNUSABLE;
 }
 
 /* The last minutes end where the exporter does. */
@@ -172,8 +202,8 @@ list_messages(const struct store_options *options, const char *directory,
 		status = print(options, &list, arena);
 	}
 	if (status == EXIT_OK)
-		status = judge(question, &answer,
-		    warn_if_behind(directory, list.now_wall_ns));
+		status = judge(&list, reader,
+		    warn_if_behind(directory, list.now_wall_ns), arena);
 	store_reader_free(&reader);
 	arena_free(&arena);
 	return status;

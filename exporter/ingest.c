@@ -26,6 +26,7 @@
 #include "exporter/join/join.h"
 #include "exporter/join/loss.h"
 #include "exporter/maillog/log_limit.h"
+#include "exporter/loss_note.h"
 #include "exporter/metrics/metrics.h"
 #include "exporter/privacy/privacy_filter.h"
 #include "exporter/read/log_trust.h"
@@ -62,6 +63,7 @@ struct ingest {
 	bool broken; /* the store must be read again before going on */
 	int64_t pause_ns;
 	uint64_t store_errors;
+	enum loss_detection noted_detection;
 };
 
 static int64_t
@@ -100,6 +102,7 @@ look_at_losses(struct ingest *ingest)
 
 	for (unsigned i = 0; i < LOSS_DETECTIONS; i++)
 		live[metric_index(METRIC_LOSS_DETECTION, i)] = i == now;
+	loss_note(ingest->store, now, &ingest->noted_detection);
 	for (unsigned i = 0; i < QUEUE_PLACES; i++)
 		live[metric_index(METRIC_QUEUE_LOOKUPS, i)] =
 		    (int64_t)loss_answers(ingest->loss)[i];
@@ -454,6 +457,7 @@ ingest_start(const struct ingest_settings *settings, struct store *store,
 	ingest->settings = *settings;
 	ingest->store = store;
 	ingest->published = published;
+	ingest->noted_detection = LOSS_DETECTIONS;
 	picture_init(&ingest->picture);
 	if (open_all(ingest, reason) != 0) {
 		ingest_free(&ingest);

@@ -200,11 +200,12 @@ class Queue(unittest.TestCase):
         self.assertNotIn("\x1b", done.stderr)
 
     def test_lost_tells_by_its_status(self):
-        """postlag lost: status 0 without, 1 with losses, 2 when it cannot be
-        told"""
+        """postlag lost: 1 with losses, 2 when it cannot be told, as where no
+        log is read; 0 is e2e/test_losses'"""
         done = self.ask("lost")
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertEqual(done.stdout, "nothing known to be lost\n")
+        self.assertEqual((done.returncode, done.stdout),
+                         (2, "nothing known to be lost\n"))
+        self.assertIn("losses are not looked for", done.stderr)
         self.assertEqual(self.alone.program.stop(), 0)
         for path in glob.glob(f"{self.alone.store}/*-2*.db"):
             with sqlite3.connect(path) as day:
