@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/reason.h"
+#include "store/archive_fold.h"
 #include "store/archive_reader.h"
 #include "store/database.h"
 #include "store/layout.h"
@@ -123,14 +124,33 @@ attach(struct archive *archive, const char *path)
 	statement_run(statement);
 }
 
+/* Days before this one have no file. */
+static int64_t
+oldest_file(const struct archive *archive)
+{
+	int64_t *days, oldest = INT64_MIN;
+	long count = layout_list(archive->directory, &days, NULL);
+
+	while (count > 0 && days[count - 1] == LAYOUT_ODD)
+		count--;
+	if (count > 0)
+		oldest = days[count - 1];
+	free(days);
+	return oldest;
+}
+
 static void
 copy(struct archive *archive, int64_t day, int64_t hours_since)
 {
+	int64_t oldest = oldest_file(archive);
+
 	database_begin_write(archive->database);
 	for (enum archive_sql number = SQL_ARCHIVE_FORGET_COUNTERS;
 	     number <= SQL_ARCHIVE_NOTE_DAY; number++)
 		run_with(archive, number, day);
 	run_with(archive, SQL_ARCHIVE_EXPIRE_HOURS, hours_since - 1);
+	archive_fold(archive->database,
+	    (oldest < hours_since ? oldest : hours_since) - 1);
 	database_commit(archive->database);
 }
 
@@ -150,6 +170,25 @@ archive_put(struct archive *archive, int64_t day, int64_t hours_since,
 	database_rollback(archive->database);
 	free(path);
 	return result;
+}
+
+bool
+archive_finds_damage(const char *path)
+{
+	static const char read_all[] =
+	    "SELECT * FROM series; SELECT * FROM counter;"
+	    "SELECT * FROM total; SELECT * FROM hour;";
+	enum database_failure failure;
+	struct reason reason;
+	struct database *file =
+	    database_open(path, DATABASE_READ, NULL, 0, &failure, &reason);
+
+	if (file != NULL) {
+		database_execute(file, read_all);
+		failure = database_failure(file);
+	}
+	database_close(&file);
+	return failure == DATABASE_DAMAGED;
 }
 
 static bool

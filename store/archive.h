@@ -23,11 +23,15 @@ int archive_open(const char *directory, bool create, struct archive **archive_r,
     struct reason *reason);
 void archive_close(struct archive **archive);
 
-/* Copies a day from its file and commits. Hours are only kept if the day is not
- * older than `hours_since`. Another thread may not write the file meanwhile.
- * Returns 0, or -1 with a reason: nothing has changed. */
+/* Copies a day from its file and commits. Hours are only kept of days that are
+ * not older than `hours_since`; of the older ones only a sum is. Another thread
+ * may not write the file meanwhile. Returns 0, or -1 with a reason: nothing has
+ * changed. */
 int archive_put(struct archive *archive, int64_t day, int64_t hours_since,
     struct reason *reason);
+
+/* Whether what archive_put() reads of a file is damaged. */
+bool archive_finds_damage(const char *path);
 
 /* Adds the totals of all days that have no file to `sums`. *newest_day_r: the
  * newest day that is in the archive; INT64_MIN: none is. */

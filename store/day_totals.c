@@ -18,7 +18,6 @@
 #include "store/database.h"
 #include "store/day_tables.h"
 #include "store/histogram.h"
-#include "store/packed.h"
 #include "store/totals_rows.h"
 #include "store/totals_writer.h"
 
@@ -204,17 +203,12 @@ write_histogram(
 	struct histogram_total sum = totals->loaded[histogram];
 	int64_t series = series_number(totals, tables, histogram);
 	struct buffer buckets = {0};
-	struct packed_writer writer = {.out = &buckets};
 	struct statement *write;
 
 	histogram_total_add(&sum, &totals->added[histogram]);
-	for (unsigned i = 0; i <= TOTALS_BUCKETS; i++)
-		packed_put_unsigned(&writer, sum.buckets[i]);
 	write = database_statement(tables->database, SQL_TOTAL_WRITE);
 	bind_integer(write, series);
-	bind_integer(write, (int64_t)sum.count);
-	bind_integer(write, sum.sum_ns);
-	bind_blob(write, buckets.data, buckets.size);
+	totals_row_bind(write, &sum, &buckets);
 	statement_run(write);
 	buffer_free(&buckets);
 }

@@ -36,6 +36,7 @@ store_figures(struct store *store, struct store_figures *figures_r)
 {
 	*figures_r = (struct store_figures){.files = store->old_files,
 	    .bytes = store->old_bytes,
+	    .damaged_files = store->set_aside_days,
 	    .purged_days = store->purged_days,
 	    .oldest_day = store->oldest_day,
 	    .commits = store->commits,

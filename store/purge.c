@@ -163,12 +163,13 @@ store_purge(struct store *store)
 bool
 store_is_purging(struct store *store, bool *is_done_r)
 {
-	size_t purged;
+	size_t purged, set_aside;
 
-	*is_done_r = retention_is_done(store->retention, &purged);
+	*is_done_r = retention_is_done(store->retention, &purged, &set_aside);
 	if (!*is_done_r)
 		return retention_is_busy(store->retention);
 	store->purged_days += purged;
+	store->set_aside_days += set_aside;
 	store_measure(store);
 	store_look_again(store);
 	if (retention_failed(store->retention))

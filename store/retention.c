@@ -30,7 +30,7 @@ struct retention {
 	struct purge *purges;
 	size_t count;
 	/* Of the thread until it is done. */
-	size_t purged;
+	size_t purged, set_aside;
 	atomic_bool is_done, stop;
 };
 
@@ -69,8 +69,17 @@ tell(const struct purge *purge, uint64_t bytes)
 	    purge->cause == PURGE_BY_AGE ? "retention" : "retention_bytes");
 }
 
+/* Others shall not wait for one that cannot be read. */
 static int
-purge_day(const struct retention *retention, struct archive *archive,
+set_aside(struct retention *retention, const char *path, struct reason *reason)
+{
+	log_error("file=%s reason=%s, set aside", path, reason->text);
+	retention->set_aside++;
+	return layout_set_aside(path, reason);
+}
+
+static int
+purge_day(struct retention *retention, struct archive *archive,
     const struct purge *purge, struct reason *reason)
 {
 	int64_t today = clock_day(clock_stamp().wall_ns);
@@ -81,8 +90,11 @@ purge_day(const struct retention *retention, struct archive *archive,
 
 	if (result == 0)
 		result = layout_remove(path, reason);
-	if (result == 0)
+	if (result == 0) {
 		tell(purge, bytes);
+		retention->purged++;
+	} else if (archive_finds_damage(path))
+		result = set_aside(retention, path, reason);
 	free(path);
 	return result;
 }
@@ -93,12 +105,11 @@ purge_days(struct retention *retention, struct reason *reason)
 	struct archive *archive;
 	int result = archive_open(retention->directory, true, &archive, reason);
 
-	while (result == 0 && retention->purged < retention->count &&
-	       !atomic_load(&retention->stop)) {
-		result = purge_day(retention, archive,
-		    &retention->purges[retention->purged], reason);
-		retention->purged += result == 0;
-	}
+	for (size_t i = 0; result == 0 && i < retention->count &&
+			   !atomic_load(&retention->stop);
+	     i++)
+		result = purge_day(
+		    retention, archive, &retention->purges[i], reason);
 	archive_close(&archive);
 	return result;
 }
@@ -126,7 +137,7 @@ retention_start(struct retention *retention, const struct purge *purges,
 	    memory_resize(retention->purges, count, sizeof(*purges));
 	memcpy(retention->purges, purges, count * sizeof(*purges));
 	retention->count = count;
-	retention->purged = 0;
+	retention->purged = retention->set_aside = 0;
 	atomic_store(&retention->is_done, false);
 	/* Signals are the main thread's business. */
 	sigfillset(&all);
@@ -153,18 +164,20 @@ retention_is_busy(const struct retention *retention)
 }
 
 bool
-retention_is_done(struct retention *retention, size_t *purged_r)
+retention_is_done(
+    struct retention *retention, size_t *purged_r, size_t *set_aside_r)
 {
 	if (!retention->is_busy || !atomic_load(&retention->is_done))
 		return false;
 	pthread_join(retention->thread, NULL);
 	retention->is_busy = false;
 	*purged_r = retention->purged;
+	*set_aside_r = retention->set_aside;
 	return true;
 }
 
 bool
 retention_failed(const struct retention *retention)
 {
-	return retention->purged < retention->count;
+	return retention->purged + retention->set_aside < retention->count;
 }

@@ -39,9 +39,10 @@ bool retention_takes(const struct retention *retention, int64_t day);
 
 bool retention_is_busy(const struct retention *retention);
 
-/* When what was started is done: returns true, once. *purged_r: how many days
- * are gone. */
-bool retention_is_done(struct retention *retention, size_t *purged_r);
+/* When what was started is done: returns true, once. How many days are gone,
+ * and how many are damaged and were set aside. */
+bool retention_is_done(
+    struct retention *retention, size_t *purged_r, size_t *set_aside_r);
 
 /* Whether these are fewer than were asked for; why was told. */
 bool retention_failed(const struct retention *retention);

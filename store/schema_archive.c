@@ -36,6 +36,8 @@ const char *const schema_archive_upgrades[SCHEMA_VERSION + 1] = {NULL};
 	" JOIN file.series AS theirs ON theirs.id = series"                    \
 	" JOIN main.series AS ours ON ours.name = theirs.name"
 
+#define EXPIRE(table) "DELETE FROM main." table " WHERE day > 0 AND day <= ?1"
+
 const char *const archive_sql[ARCHIVE_STATEMENTS] = {
     [SQL_ARCHIVE_ATTACH] = "ATTACH ?1 AS file",
     [SQL_ARCHIVE_DETACH] = "DETACH file",
@@ -55,7 +57,17 @@ const char *const archive_sql[ARCHIVE_STATEMENTS] = {
 	"INSERT INTO main.hour SELECT ?1, ours.id, time, count, sum_ns, cells"
 	" FROM file.hour" BY_NAME,
     [SQL_ARCHIVE_NOTE_DAY] = "INSERT OR IGNORE INTO main.day VALUES(?1)",
-    [SQL_ARCHIVE_EXPIRE_HOURS] = "DELETE FROM main.hour WHERE day <= ?1",
+    [SQL_ARCHIVE_EXPIRE_HOURS] = EXPIRE("hour"),
+    [SQL_ARCHIVE_FOLD_COUNTERS] =
+	"REPLACE INTO main.counter SELECT 0, name, sum(value)"
+	" FROM main.counter WHERE day <= ?1 GROUP BY name",
+    [SQL_ARCHIVE_EXPIRE_COUNTERS] = EXPIRE("counter"),
+    [SQL_ARCHIVE_TOTALS_UNTIL] =
+	"SELECT series, count, sum_ns, buckets FROM main.total"
+	" WHERE day <= ?1 ORDER BY series",
+    [SQL_ARCHIVE_EXPIRE_TOTALS] = EXPIRE("total"),
+    [SQL_ARCHIVE_EXPIRE_DAYS] = EXPIRE("day"),
+    [SQL_ARCHIVE_SUM_WRITE] = "REPLACE INTO main.total VALUES(0, ?, ?, ?, ?)",
     [SQL_ARCHIVE_DAYS] = "SELECT day FROM day ORDER BY day DESC",
     [SQL_ARCHIVE_COUNTERS_READ] =
 	"SELECT name, value FROM counter WHERE day = ?1",

@@ -7,6 +7,9 @@
 
 #include "store/schema.h"
 
+/* What is older than hours are kept is of this day. */
+#define ARCHIVE_SUM_DAY 0
+
 extern const char schema_archive_tables[];
 
 /* What turns the version before into this one; NULL: nothing needs to. */
@@ -26,8 +29,15 @@ enum archive_sql {
 	SQL_ARCHIVE_COPY_TOTALS,
 	SQL_ARCHIVE_COPY_HOURS,
 	SQL_ARCHIVE_NOTE_DAY,
-	SQL_ARCHIVE_EXPIRE_HOURS, /* all up to this day */
-	SQL_ARCHIVE_DAYS,         /* no parameter */
+	/* Of all up to this day. */
+	SQL_ARCHIVE_EXPIRE_HOURS,
+	SQL_ARCHIVE_FOLD_COUNTERS,
+	SQL_ARCHIVE_EXPIRE_COUNTERS,
+	SQL_ARCHIVE_TOTALS_UNTIL,
+	SQL_ARCHIVE_EXPIRE_TOTALS,
+	SQL_ARCHIVE_EXPIRE_DAYS,
+	SQL_ARCHIVE_SUM_WRITE, /* series, count, sum_ns, buckets */
+	SQL_ARCHIVE_DAYS,      /* no parameter */
 	SQL_ARCHIVE_COUNTERS_READ,
 	SQL_ARCHIVE_TOTALS_READ,
 	SQL_ARCHIVE_HOURS_READ, /* day, series' name, since, until */

@@ -35,7 +35,7 @@ struct store {
 	struct retention *retention;
 	uint64_t bytes;     /* as last measured */
 	int64_t oldest_day; /* likewise; INT64_MAX: there is none */
-	uint64_t purged_days;
+	uint64_t purged_days, set_aside_days;
 	/* See purge.c. */
 	bool is_pressed;
 	int64_t purge_looked_day;

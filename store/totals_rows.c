@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Called for day files and the archive, on the ingest thread. */
+/* Called for day files and the archive, by whoever writes them. */
 #include "store/totals_rows.h"
 
 #include <string.h>
 
+#include "base/buffer.h"
 #include "store/database.h"
 #include "store/packed.h"
 #include "store/totals_writer.h"
@@ -35,19 +36,32 @@ totals_rows_counters(struct statement *rows, const struct totals_names *names,
 	statement_end(rows);
 }
 
-static void
-add_histogram(struct statement *row, struct histogram_total *total)
+struct histogram_total
+totals_row_histogram(struct statement *row)
 {
 	struct packed_reader reader = {0};
-	struct histogram_total of_row = {
+	struct histogram_total total = {
 	    .count = (uint64_t)column_integer(row, 1),
 	    .sum_ns = column_integer(row, 2),
 	};
 
 	reader.data = column_bytes(row, 3, &reader.size);
 	for (unsigned i = 0; i <= TOTALS_BUCKETS; i++)
-		of_row.buckets[i] = packed_unsigned(&reader);
-	histogram_total_add(total, &of_row);
+		total.buckets[i] = packed_unsigned(&reader);
+	return total;
+}
+
+void
+totals_row_bind(struct statement *write, const struct histogram_total *total,
+    struct buffer *buckets)
+{
+	struct packed_writer writer = {.out = buckets};
+
+	for (unsigned i = 0; i <= TOTALS_BUCKETS; i++)
+		packed_put_unsigned(&writer, total->buckets[i]);
+	bind_integer(write, (int64_t)total->count);
+	bind_integer(write, total->sum_ns);
+	bind_blob(write, buckets->data, buckets->size);
 }
 
 void
@@ -57,9 +71,10 @@ totals_rows_histograms(struct statement *rows, const struct totals_names *names,
 	while (statement_step(rows) == 1) {
 		size_t i =
 		    find_name(rows, names->histograms, names->histogram_count);
+		struct histogram_total of_row = totals_row_histogram(rows);
 
 		if (i < names->histogram_count)
-			add_histogram(rows, &histograms[i]);
+			histogram_total_add(&histograms[i], &of_row);
 	}
 	statement_end(rows);
 }

@@ -12,6 +12,7 @@
 
 #include <stdint.h>
 
+struct buffer;
 struct statement;
 
 /* Adds all rows of (name, value). */
@@ -21,5 +22,13 @@ void totals_rows_counters(struct statement *rows,
 /* Adds all rows of (name, count, sum_ns, buckets). */
 void totals_rows_histograms(struct statement *rows,
     const struct totals_names *names, struct histogram_total *histograms);
+
+/* The histogram of a row whose columns from 1 on are count, sum_ns, buckets. */
+struct histogram_total totals_row_histogram(struct statement *row);
+
+/* Binds these three as the next parameters. `buckets` must be empty, and live
+ * until the statement was run. */
+void totals_row_bind(struct statement *write,
+    const struct histogram_total *total, struct buffer *buckets);
 
 #endif

@@ -117,26 +117,44 @@ describe_latency(struct fixture *fixture, struct buffer *out)
 	store_reader_free(&reader);
 }
 
+static inline void
+describe_totals(struct fixture *fixture, struct buffer *out)
+{
+	struct histogram_total histograms[HISTOGRAMS];
+	uint64_t counters[COUNTERS];
+
+	totals_snapshot(fixture->totals, counters, histograms);
+	for (int i = 0; i < COUNTERS; i++)
+		buffer_append_format(out, "counter %lu\n", counters[i]);
+	for (int i = 0; i < HISTOGRAMS; i++) {
+		buffer_append_format(out, "histogram %lu %ld",
+		    histograms[i].count, histograms[i].sum_ns);
+		for (int j = 0; j <= TOTALS_BUCKETS; j++)
+			buffer_append_format(
+			    out, " %lu", histograms[i].buckets[j]);
+		buffer_append_string(out, "\n");
+	}
+}
+
 /* Totals, and percentiles over time. To be freed. */
 static inline char *
 days_describe(struct fixture *fixture)
 {
-	struct histogram_total histograms[HISTOGRAMS];
-	uint64_t counters[COUNTERS];
 	struct buffer out = {0};
 
-	totals_snapshot(fixture->totals, counters, histograms);
-	for (int i = 0; i < COUNTERS; i++)
-		buffer_append_format(&out, "counter %lu\n", counters[i]);
-	for (int i = 0; i < HISTOGRAMS; i++) {
-		buffer_append_format(&out, "histogram %lu %ld",
-		    histograms[i].count, histograms[i].sum_ns);
-		for (int j = 0; j <= TOTALS_BUCKETS; j++)
-			buffer_append_format(
-			    &out, " %lu", histograms[i].buckets[j]);
-		buffer_append_string(&out, "\n");
-	}
+	describe_totals(fixture, &out);
 	describe_latency(fixture, &out);
+	buffer_append(&out, "", 1);
+	return (char *)out.data;
+}
+
+/* To be freed. */
+static inline char *
+days_totals(struct fixture *fixture)
+{
+	struct buffer out = {0};
+
+	describe_totals(fixture, &out);
 	buffer_append(&out, "", 1);
 	return (char *)out.data;
 }
@@ -180,5 +198,15 @@ days_ask(const struct fixture *fixture, const char *name, const char *sql)
 	buffer_append(&out, "", 1);
 	return (char *)out.data;
 }
+
+static inline void
+days_keep(struct fixture *fixture, int64_t days)
+{
+	fixture->settings.retention_ns = days * DAY_NS;
+	fixture_reopen(fixture);
+}
+
+#define FIXTURE_TEST(name)                                                     \
+	cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 #endif
