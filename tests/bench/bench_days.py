@@ -84,6 +84,7 @@ def ingest(alone, messages):
         assert time.monotonic() - started < PATIENCE
         time.sleep(0.1)
     wall = time.monotonic() - started
+    assert seen.total("postlag_log_lines_total", kind="unknown") == 0
     cpu = program.cpu_seconds()
     print(f"ingest: {messages / wall:.0f} messages/s, "
           f"{LINES * messages / wall:.0f} line-equivalents/s, "

@@ -68,17 +68,41 @@ make_id(int64_t wall_ns, uint64_t seed)
 	return id;
 }
 
+/* A long one, as Postfix makes it: seconds in six digits, microseconds in
+ * four, 'z', and the number of the file in a smaller base. */
+static inline void
+make_queue_id(struct mail *mail, int64_t wall_ns, uint64_t n)
+{
+	static const char digits[] =
+	    "0123456789BCDFGHJKLMNPQRSTVWXYZbcdfghjklmnpqrstvwxyz";
+	const struct {
+		uint64_t value;
+		unsigned base, size;
+	} parts[] = {{(uint64_t)(wall_ns / 1000000000), 52, 6},
+	    {(uint64_t)(wall_ns / 1000 % 1000000), 52, 4},
+	    {1000000 + mix(n) % 1000, 51, 4}};
+	char *at = mail->queue_id;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		uint64_t value = parts[i].value;
+
+		if (parts[i].base == 51)
+			*at++ = 'z';
+		for (unsigned digit = parts[i].size; digit-- > 0;) {
+			at[digit] = digits[value % parts[i].base];
+			value /= parts[i].base;
+		}
+		at += parts[i].size;
+	}
+	*at = '\0';
+}
+
 static inline void
 make_texts(struct mail *mail, uint64_t n)
 {
-	static const char letters[] = "BCDFGHJKLMNPQRSTVWXYZbcdfghjklmnpqrstv";
 	uint64_t r = mix(n * 5 + 1);
 	unsigned sender = skewed(n * 5 + 2, 50000);
 
-	strcpy(mail->queue_id, "4g");
-	for (int i = 2; i < 15; i++)
-		mail->queue_id[i] = letters[mix(n * 32 + (uint64_t)i) % 37];
-	mail->queue_id[15] = '\0';
 	snprintf(mail->message_id, sizeof(mail->message_id),
 	    "<20261130.%016llx@mail%u.sender%u.example>", (unsigned long long)r,
 	    sender % 3, sender % 5000);
@@ -101,6 +125,7 @@ make_message(struct mail *mail, uint64_t n)
 
 	memset(mail, 0, sizeof(*mail));
 	make_texts(mail, n);
+	make_queue_id(mail, at, n);
 	*event = (struct message_event){.id = make_id(at, n * 3),
 	    .ending = MESSAGE_ENDING_ACCEPTED,
 	    .phase = MESSAGE_PHASE_EOM,
