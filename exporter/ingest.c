@@ -59,8 +59,9 @@ struct ingest {
 
 	int64_t batch_events; /* applied and not committed */
 	int64_t batch_deadline_ns;
-	bool at_end; /* everything that was there is read */
-	bool broken; /* the store must be read again before going on */
+	int64_t applied_ns; /* when the last event was */
+	bool at_end;        /* everything that was there is read */
+	bool broken;        /* the store must be read again before going on */
 	int64_t pause_ns;
 	uint64_t store_errors;
 	enum loss_detection noted_detection;
@@ -175,7 +176,20 @@ apply(struct ingest *ingest, struct source_record *next, struct reason *reason)
 	if (ingest->batch_events++ == 0)
 		ingest->batch_deadline_ns =
 		    apply.now_ns + ingest->settings.commit_interval_ns;
+	ingest->applied_ns = apply.now_ns;
 	return apply_record(&apply, next, reason);
+}
+
+/* What is there when a batch's time has come belongs to it, but for reading no
+ * more is taken than the same time again. */
+static bool
+batch_is_full(const struct ingest *ingest)
+{
+	return ingest->batch_events >= ingest->settings.commit_events ||
+	       (ingest->batch_events > 0 &&
+		   ingest->applied_ns >=
+		       ingest->batch_deadline_ns +
+			   ingest->settings.commit_interval_ns);
 }
 
 /* Applies what is there, up to a full batch. */
@@ -185,8 +199,7 @@ read_batch(struct ingest *ingest, struct reason *reason)
 	struct source_record next;
 
 	ingest->at_end = false;
-	while (ingest->batch_events < ingest->settings.commit_events &&
-	       !atomic_load(&ingest->stopping)) {
+	while (!batch_is_full(ingest) && !atomic_load(&ingest->stopping)) {
 		ingest->at_end = sources_next(ingest->sources, apply_is_ready,
 				     ingest->join, &next) == 0;
 		if (ingest->at_end)

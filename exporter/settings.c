@@ -47,7 +47,7 @@ const struct config_item exporter_items[] = {
     {"commit_interval", CONFIG_DURATION, MEMBER(commit_interval_ns), "200ms",
 	SECOND / 1000, 60 * SECOND, NULL,
 	"Time after which what was read becomes visible and durable."},
-    {"commit_events", CONFIG_INTEGER, MEMBER(commit_events), "1000", 1, 100000,
+    {"commit_events", CONFIG_INTEGER, MEMBER(commit_events), "10000", 1, 100000,
 	NULL, "The same by number of events, when there are many."},
     {"stamp_wait", CONFIG_DURATION, MEMBER(stamp_wait_ns), "60s", 0,
 	86400 * SECOND, NULL,

@@ -162,12 +162,13 @@ int
 day_file_open(struct day_file *file, bool create, struct totals *sums,
     struct reason *reason)
 {
-	struct layout_identity found = layout_identify(file->path);
+	struct layout_identity found;
 	bool damaged = false;
 	struct reason why;
 
 	if (file->tables.database != NULL)
 		return 1;
+	found = layout_identify(file->path);
 	if (exists(&found) && connect_file(file, &damaged, &why) != 0) {
 		if (!damaged)
 			return reason_set(reason, "%s", why.text);

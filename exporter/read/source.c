@@ -37,6 +37,7 @@ source_open(struct source *source, const char *directory, struct store *store,
 	source->position = from;
 	source->removed_before = 0;
 	source->held_back = false;
+	source->is_at_end = false;
 	source->failed = false;
 	source->ended_at = 0;
 	source->latest = (struct stamp){0};

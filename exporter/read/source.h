@@ -21,6 +21,7 @@ struct source {
 	struct log_source *log; /* instead of a journal; NULL: is one */
 	struct log_record line;
 	bool held_back; /* `record` is read but not returned */
+	bool is_at_end; /* it had nothing when it was asked last */
 	/* Moments of sources.moment: of reading the record that is held back,
 	 * and of having been read to the end last. */
 	uint64_t held_since;

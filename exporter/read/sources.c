@@ -231,6 +231,7 @@ look_ahead(struct sources *sources, struct source *source, sources_ready *ready,
 	if (source->held_back)
 		return true;
 	result = source_read(source, &reason);
+	source->is_at_end = result <= 0;
 	if (result < 0)
 		fail(sources, source, &reason);
 	else if (!source->failed)
@@ -270,6 +271,22 @@ end_turn(struct sources *sources)
 	sources->turn = (sources->turn + 1) % sources->count;
 }
 
+/* Whether another source that has more was not read as far: the log takes five
+ * lines to tell of a message, and who runs ahead of it leaves more to remember
+ * than need be. */
+static bool
+is_ahead(const struct sources *sources, const struct source *source)
+{
+	for (size_t i = 0; i < sources->count; i++) {
+		const struct source *other = &sources->items[i];
+
+		if (!other->is_at_end && !other->held_back &&
+		    other->latest.wall_ns < source->latest.wall_ns)
+			return true;
+	}
+	return false;
+}
+
 static void
 forget_trouble(struct sources *sources)
 {
@@ -289,6 +306,10 @@ sources_next(struct sources *sources, sources_ready *ready, void *context,
 		struct source *source = &sources->items[sources->turn];
 
 		if (sources->turn_records == TURN_RECORDS) {
+			end_turn(sources);
+		} else if (sources->turn_records == 0 && !source->held_back &&
+			   is_ahead(sources, source)) {
+			sources->ended = 0;
 			end_turn(sources);
 		} else if (!look_ahead(sources, source, ready, context)) {
 			end_turn(sources);
