@@ -6,6 +6,7 @@
  */
 #include "exporter/serve/http.h"
 
+#include <fcntl.h>
 #include <microhttpd.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -203,22 +204,32 @@ write_log(void *context, const char *format, va_list arguments)
 	log_debug("http=\"%s\"", line);
 }
 
-struct http_server *
-http_start(const struct http_settings *settings, struct reason *reason)
+static struct MHD_Daemon *
+start_daemon(struct http_settings *settings, int listen_fd)
 {
-	struct http_server *server = memory_zeroed(1, sizeof(*server));
-
-	server->settings = *settings;
-	server->daemon = MHD_start_daemon(
+	return MHD_start_daemon(
 	    MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_ERROR_LOG, 0,
-	    NULL, NULL, on_request, &server->settings,
-	    MHD_OPTION_EXTERNAL_LOGGER, write_log, NULL,
-	    MHD_OPTION_LISTEN_SOCKET, settings->listen_fd,
+	    NULL, NULL, on_request, settings, MHD_OPTION_EXTERNAL_LOGGER,
+	    write_log, NULL, MHD_OPTION_LISTEN_SOCKET, listen_fd,
 	    MHD_OPTION_THREAD_POOL_SIZE, HTTP_THREADS,
 	    MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
 	    MHD_OPTION_CONNECTION_TIMEOUT, settings->idle_seconds,
 	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
 	    MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_END);
+}
+
+/* The library closes what it listens on, and so gets a descriptor of its own.
+ * (MHD_quiesce_daemon() would keep it from that, but then two threads may
+ * forget the socket at the same time, and the library ends the process.) */
+struct http_server *
+http_start(const struct http_settings *settings, struct reason *reason)
+{
+	struct http_server *server = memory_zeroed(1, sizeof(*server));
+	int listen_fd = fcntl(settings->listen_fd, F_DUPFD_CLOEXEC, 0);
+
+	server->settings = *settings;
+	if (listen_fd >= 0)
+		server->daemon = start_daemon(&server->settings, listen_fd);
 	if (server->daemon != NULL)
 		return server;
 	reason_set_errno(reason, "cannot serve HTTP");
@@ -231,8 +242,6 @@ http_stop(struct http_server **server)
 {
 	if (*server == NULL)
 		return;
-	/* The library would close the listening socket. */
-	MHD_quiesce_daemon((*server)->daemon);
 	MHD_stop_daemon((*server)->daemon);
 	free(*server);
 	*server = NULL;
