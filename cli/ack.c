@@ -13,7 +13,6 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/clock.h"
-#include "base/config.h"
 #include "base/memory.h"
 #include "base/reason.h"
 #include "cli/ack_choice.h"
@@ -166,22 +165,6 @@ show(struct ack *ack)
 
 /* Writing. */
 
-static char *
-journal_directory(const struct ack *ack, struct reason *reason)
-{
-	struct operator_settings settings = {0};
-	struct config_section section = {"operator", operator_config_items,
-	    operator_config_item_count, &settings};
-
-	if (ack->options->journal != NULL)
-		return memory_string(ack->options->journal);
-	if (store_options_load(ack->options, &section, reason) < 0) {
-		config_free(&section, 1);
-		return NULL;
-	}
-	return settings.journal;
-}
-
 static void
 fill_operations(struct ack *ack, const char *name)
 {
@@ -202,7 +185,7 @@ static int
 write_operations(struct ack *ack)
 {
 	struct reason reason;
-	char *directory = journal_directory(ack, &reason);
+	char *directory = operator_journal_directory(ack->options, &reason);
 	char *name = operator_name();
 	int result = -1;
 

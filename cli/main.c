@@ -11,6 +11,7 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "cli/ack.h"
+#include "cli/forget.h"
 #include "cli/exit_status.h"
 #include "cli/journal_command.h"
 #include "cli/operator_journal.h"
@@ -36,6 +37,7 @@ static const struct subcommand subcommands[] = {
     {"queue", queue_command, true, "messages that are still in the queue"},
     {"lost", lost_command, true, "messages that are lost, or unknown"},
     {"ack", ack_command, true, "account for lost ones: you know what happened"},
+    {"forget", forget_command, true, "overwrite what is stored of an address"},
     {"journal", journal_command, false, "read or check the journals' files"},
 };
 

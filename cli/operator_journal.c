@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/reason.h"
+#include "cli/store_options.h"
 #include "proto/event.h"
 #include "proto/journal_directory.h"
 #include "proto/journal_settings.h"
@@ -36,13 +37,30 @@
 const struct config_item operator_config_items[] = {
 	{"journal", CONFIG_STRING, offsetof(struct operator_settings, journal),
 	    "/var/lib/postlag/journal", 0, 0, NULL,
-	    "Directory of all journals; postlag ack writes to operator in it, "
-	    "which must exist."},
+	    "Directory of all journals; postlag ack and forget write to "
+	    "operator in it, which must exist."},
 };
 /* clang-format on */
 
 const size_t operator_config_item_count =
     sizeof(operator_config_items) / sizeof(operator_config_items[0]);
+
+char *
+operator_journal_directory(
+    const struct store_options *options, struct reason *reason)
+{
+	struct operator_settings settings = {0};
+	struct config_section section = {"operator", operator_config_items,
+	    operator_config_item_count, &settings};
+
+	if (options->journal != NULL)
+		return memory_string(options->journal);
+	if (store_options_load(options, &section, reason) < 0) {
+		config_free(&section, 1);
+		return NULL;
+	}
+	return settings.journal;
+}
 
 /* Returns a descriptor of the directory, or -1. */
 static int

@@ -12,6 +12,7 @@
 
 struct operation_event;
 struct reason;
+struct store_options;
 
 struct operator_settings {
 	char *journal; /* directory of all journals */
@@ -20,6 +21,11 @@ struct operator_settings {
 /* The section [operator]. */
 extern const struct config_item operator_config_items[];
 extern const size_t operator_config_item_count;
+
+/* The directory of all journals, as the options or the configuration say; to be
+ * freed. NULL with a reason when the configuration is not sound. */
+char *operator_journal_directory(
+    const struct store_options *options, struct reason *reason);
 
 /* Appends all of them to the journal in `directory`, waiting for another one
  * who writes. Returns 0 when they are on the disk. -1 with a reason when they

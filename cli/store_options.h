@@ -21,7 +21,8 @@ enum {
 	STORE_OPTION_AGES = 1 << 2,
 	STORE_OPTION_ACKNOWLEDGE = 1 << 3,
 	STORE_OPTION_PAGE = 1 << 4,
-	STORE_OPTION_LIMIT = 1 << 5
+	STORE_OPTION_LIMIT = 1 << 5,
+	STORE_OPTION_FORGET = 1 << 6
 };
 
 struct store_options {
@@ -33,9 +34,10 @@ struct store_options {
 	int64_t since_ns, before_ns; /* ages; 0: none */
 	const char *page;            /* a cursor; NULL: the first page */
 
-	/* STORE_OPTION_ACKNOWLEDGE */
-	bool lost, yes, dry_run;
+	/* STORE_OPTION_ACKNOWLEDGE; the first three STORE_OPTION_FORGET, too */
+	bool yes, dry_run;
 	const char *journal; /* NULL: as configured */
+	bool lost;
 	const char *comment; /* NULL: none */
 };
 

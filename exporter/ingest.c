@@ -317,7 +317,7 @@ work(struct ingest *ingest)
 		}
 		news = true;
 	}
-	news |= upkeep_between_batches(&ingest->upkeep);
+	news |= upkeep_between_batches(&ingest->upkeep, now_ns());
 	if (ingest->at_end &&
 	    (!ingest->picture.caught_up || *ingest->picture.trouble != '\0')) {
 		ingest->picture.caught_up = true;

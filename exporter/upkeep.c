@@ -13,6 +13,8 @@
 #define RETRY_NS CLOCK_NS_PER_SECOND
 /* After which a purge is looked at again. */
 #define PURGE_LOOK_NS (CLOCK_NS_PER_SECOND / 10)
+/* How long ingest stands still at a time while addresses are forgotten. */
+#define FORGET_NS (CLOCK_NS_PER_SECOND / 100)
 
 long
 upkeep_before_commit(struct upkeep *upkeep, bool all_is_read, int64_t now_ns,
@@ -47,8 +49,9 @@ purge(struct upkeep *upkeep)
 }
 
 bool
-upkeep_between_batches(struct upkeep *upkeep)
+upkeep_between_batches(struct upkeep *upkeep, int64_t now_ns)
 {
+	store_forget_some(upkeep->store, now_ns, FORGET_NS);
 	if (upkeep->is_sealing)
 		store_seal(upkeep->store);
 	upkeep->is_sealing = false;
@@ -69,8 +72,8 @@ midnight_ns(int64_t now_ns)
 	return now_ns + (clock_day(wall_ns) + 1) * CLOCK_NS_PER_DAY - wall_ns;
 }
 
-int64_t
-upkeep_deadline(const struct upkeep *upkeep, int64_t now_ns)
+static int64_t
+seal_deadline(const struct upkeep *upkeep, int64_t now_ns)
 {
 	if (upkeep->is_purging)
 		return now_ns + PURGE_LOOK_NS;
@@ -78,6 +81,15 @@ upkeep_deadline(const struct upkeep *upkeep, int64_t now_ns)
 		return midnight_ns(now_ns);
 	return upkeep->seal_at_ns > now_ns ? upkeep->seal_at_ns
 					   : now_ns + RETRY_NS;
+}
+
+int64_t
+upkeep_deadline(const struct upkeep *upkeep, int64_t now_ns)
+{
+	int64_t seal_ns = seal_deadline(upkeep, now_ns);
+	int64_t forget_ns = store_forget_due(upkeep->store);
+
+	return forget_ns != 0 && forget_ns < seal_ns ? forget_ns : seal_ns;
 }
 
 static void

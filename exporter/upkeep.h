@@ -4,8 +4,9 @@
  *
  * Days that leave the window of those that are written are sealed: what is open
  * in them becomes unknown, as part of a batch like any other, and after its
- * commit they are closed. Those that were kept long enough are purged. Part of
- * ingest, on its thread. `now_ns` is CLOCK_MONOTONIC.
+ * commit they are closed. Those that were kept long enough are purged. What
+ * operators want forgotten is, between batches. Part of ingest, on its thread.
+ * `now_ns` is CLOCK_MONOTONIC.
  */
 #ifndef EXPORTER_UPKEEP_H
 #define EXPORTER_UPKEEP_H
@@ -37,7 +38,7 @@ long upkeep_before_commit(struct upkeep *upkeep, bool all_is_read,
 
 /* After a commit, or when there is no batch. Returns whether the gauges have
  * changed. */
-bool upkeep_between_batches(struct upkeep *upkeep);
+bool upkeep_between_batches(struct upkeep *upkeep, int64_t now_ns);
 
 /* After a batch was given up. */
 void upkeep_break_off(struct upkeep *upkeep);

@@ -80,6 +80,7 @@ operation_kind_name(enum operation_kind kind)
 	static const char *const names[OPERATION_KINDS] = {
 	    [OPERATION_NONE] = "none",
 	    [OPERATION_ACKNOWLEDGE] = "acknowledge",
+	    [OPERATION_FORGET] = "forget",
 	};
 
 	return name_of(names, OPERATION_KINDS, kind);

@@ -105,7 +105,8 @@
 	X(STAMP, at)                                                           \
 	X(UUID, message)                                                       \
 	X(TEXT, who)                                                           \
-	X(TEXT, comment)
+	X(TEXT, comment)                                                       \
+	X(TEXT, address)
 /* clang-format on */
 
 #endif

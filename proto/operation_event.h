@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * operation_event: what an operator says of a message, by the command line.
+ * operation_event: what an operator says, by the command line.
  *
  * Part of event.h, whose rules hold.
  */
@@ -15,16 +15,21 @@ enum operation_kind {
 	/* The message's recipients that are lost, or of which it cannot be
 	 * decided what became, are accounted for. */
 	OPERATION_ACKNOWLEDGE,
+	/* What is stored of `address`, and of no message in particular, is to
+	 * be forgotten. Without an address nothing is: it only makes the
+	 * journal's file before this one one that is removed. */
+	OPERATION_FORGET,
 	OPERATION_KINDS
 };
 
-/* What an operator says of one message. */
+/* What an operator says, mostly of one message. */
 struct operation_event {
 	enum operation_kind kind;
 	struct stamp at;
 	struct uuid message;
 	const char *who; /* login name */
 	const char *comment;
+	const char *address;
 };
 
 const char *operation_kind_name(enum operation_kind kind);

@@ -123,7 +123,8 @@ control_note_write(struct control *control, const char *name,
 	struct statement *statement;
 	int result;
 
-	database_execute(database, "PRAGMA synchronous = FULL");
+	database_execute(
+	    database, "PRAGMA synchronous = FULL; PRAGMA secure_delete = ON");
 	database_begin_write(database);
 	statement = database_statement(database, SQL_NOTE_WRITE);
 	bind_string(statement, name);
@@ -136,6 +137,12 @@ control_note_write(struct control *control, const char *name,
 		database_rollback(database);
 	database_execute(database, "PRAGMA synchronous = NORMAL");
 	return result;
+}
+
+int
+control_empty_log(struct control *control)
+{
+	return database_checkpoint(control->database, true);
 }
 
 int

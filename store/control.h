@@ -35,6 +35,10 @@ int control_note_write(struct control *control, const char *name,
 int control_note_read(struct control *control, const char *name,
     struct buffer *value_r, struct reason *reason);
 
+/* Copies its log and empties it, so that what notes held is nowhere. Returns 0,
+ * or -1 when readers are in the way. */
+int control_empty_log(struct control *control);
+
 void control_close(struct control **control);
 
 #endif

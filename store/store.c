@@ -220,7 +220,7 @@ store_open(const struct store_settings *settings, struct totals *totals,
 	layout_remove_orphans(store->directory);
 	store_measure(store);
 	store->checkpoint = checkpoint_start(reason);
-	if (store->checkpoint == NULL)
+	if (store->checkpoint == NULL || store_forget_open(store, reason) != 0)
 		goto fail;
 	return store;
 fail:
@@ -237,6 +237,7 @@ store_close(struct store **store)
 		return;
 	if (old->file_count > 0)
 		store_rollback(old);
+	store_forget_close(old);
 	checkpoint_stop(&old->checkpoint);
 	retention_free(&old->retention);
 	for (size_t i = 0; i < old->file_count; i++)

@@ -20,6 +20,7 @@
 #include "store/record.h"
 #include "store/settings.h"
 #include "store/store_filing.h"
+#include "store/store_forget.h"
 #include "store/store_purge.h"
 #include "store/store_read.h"
 #include "store/store_seal.h"

@@ -14,6 +14,7 @@
 
 struct checkpoint;
 struct control;
+struct forgetting;
 struct retention;
 
 struct store {
@@ -23,6 +24,7 @@ struct store {
 	int lock_fd;
 	struct control *control;
 	struct checkpoint *checkpoint;
+	struct forgetting *forgetting;
 	/* Objects for every file asked for since the start; few are open. */
 	struct day_file **files;
 	size_t file_count;
@@ -44,6 +46,10 @@ struct store {
 	uint64_t commits;
 	int64_t longest_commit_ns;
 };
+
+/* store_forget.c's part of opening and closing. */
+int store_forget_open(struct store *store, struct reason *reason);
+void store_forget_close(struct store *store);
 
 /* The object for a day or LAYOUT_ODD; opens nothing. */
 struct day_file *store_day(struct store *store, int64_t day);

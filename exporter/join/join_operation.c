@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What operators say of messages. Called by the join on the ingest thread.
+ * What operators say, mostly of messages. Called by the join on the ingest
+ * thread.
  *
  * The command line writes only of messages that it found in the store, so that
  * they are known here, too, unless their file was removed since.
@@ -61,6 +62,11 @@ join_operation(
 	struct tracked *tracked;
 	int found;
 
+	if (operation->kind == OPERATION_FORGET)
+		return operation->address != NULL
+			   ? store_forget(join->store, operation->address,
+				 input->record->position, reason)
+			   : 0;
 	if (operation->kind != OPERATION_ACKNOWLEDGE) {
 		ignore(input, "an operation of a newer version");
 		return 0;

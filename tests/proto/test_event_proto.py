@@ -48,7 +48,7 @@ FIELDS = {
     "Heartbeat": "Stamp at 1, bool start 2, repeated Count counts 3",
     "Operation":
         "uint32 kind 1, Stamp at 2, bytes message 3, bytes who 4, "
-        "bytes comment 5",
+        "bytes comment 5, bytes address 6",
     "Count": "uint32 counter 1, uint64 increase 2",
 }
 
