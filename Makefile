@@ -152,10 +152,12 @@ BENCH_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
 BENCH_LIBS.nothing_milter := -lmilter
 BENCH_LIBS.pump_proxy := -levent_core
 BENCH_LIBS.bench_store := $(call CHAIN_LIBS,store)
+BENCH_LIBS.bench_purge := $(call CHAIN_LIBS,store)
 BENCH_LIBS.bench_journal := $(call CHAIN_LIBS,proto)
 BENCH_LIBS.make_days := $(call CHAIN_LIBS,proto)
 BENCH_LIBS.bench_maillog := $(call CHAIN_LIBS,exporter)
 $(BUILD)/tests/bench/bench_store: $(call CHAIN,store)
+$(BUILD)/tests/bench/bench_purge: $(call CHAIN,store)
 $(BUILD)/tests/bench/bench_journal: $(call CHAIN,proto)
 $(BUILD)/tests/bench/make_days: $(call CHAIN,proto)
 $(BUILD)/tests/bench/bench_maillog: $(call CHAIN,exporter)
