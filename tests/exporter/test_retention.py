@@ -25,7 +25,7 @@ LIVE = ("postlag_store_", "postlag_log_lines", "postlag_queue_lookups",
 SHORTER = {"queue_lifetime": "0", "retention": "1d"}
 
 
-class Retention(unittest.TestCase):
+class Days(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.alone = ExporterAlone()
@@ -98,6 +98,8 @@ class Retention(unittest.TestCase):
         return self.alone.metrics().value(
             "postlag_store_purges_total") == PURGED
 
+
+class Retention(Days):
     def test_case_8_old_days_are_purged_and_their_counts_stay(self):
         before = self.before.value("postlag_store_bytes")
         self.restart(**SHORTER)
@@ -170,6 +172,17 @@ class Retention(unittest.TestCase):
             self.check_counted(self.alone.metrics(), sealed=True)
             self.assertEqual(self.ask_latency(), self.latency)
         print(f"# {sorted(left)} day files after kills")
+
+
+class Remembered(Days):
+    """Of its own: journals are not taken back by setUp()."""
+
+    def test_what_was_purged_is_not_remembered(self):
+        self.restart(**SHORTER)
+        wait_until(self.all_are_purged, "the purge")
+        self.alone.delivery("a", "QOPEN", "u1@example.test=250")
+        metrics = self.alone.wait_for("postlag_deliveries_waiting", 1)
+        self.assertEqual(metrics.value("postlag_store_errors_total"), 0)
 
 
 if __name__ == "__main__":

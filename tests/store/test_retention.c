@@ -57,6 +57,62 @@ hours_in_the_archive_are_those_of_the_file(void **state)
 	free(archive);
 }
 
+static void
+nothing_of_a_purged_day_is_left(void **state)
+{
+	static const char *const names[] = {
+	    "day-20261130.db", "day-20261130.db-wal", "day-20261130.db-shm"};
+	struct fixture *fixture = *state;
+	char path[FIXTURE_PATH_SIZE];
+
+	days_pass(fixture, 12);
+	days_keep(fixture, 7);
+	for (int purged = 0; purged < 2; purged++) {
+		for (size_t i = 0; i < 3; i++) {
+			fixture_path(fixture, names[i], path);
+			assert_int_equal(access(path, F_OK), -purged);
+		}
+		assert_int_equal(days_purge(fixture), !purged);
+	}
+}
+
+/* What would be written there from now on would be lost. */
+static void
+nothing_is_found_in_a_day_that_is_being_purged(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct uuid id = fixture_id(fixture_message_ns(1), 1);
+	struct open_message message;
+	char path[FIXTURE_PATH_SIZE];
+	sqlite3 *archive;
+	bool is_done;
+
+	fixture_add_both(fixture, 1);
+	fixture_must_commit(fixture, 1);
+	days_pass(fixture, 12);
+	days_keep(fixture, 7);
+	assert_int_equal(store_find_message(fixture->store, &id, fixture->arena,
+			     &message, &fixture->reason),
+	    1);
+	fixture_path(fixture, "archive.db", path);
+	assert_int_equal(sqlite3_open(path, &archive), SQLITE_OK);
+	assert_int_equal(
+	    sqlite3_exec(archive, "PRAGMA journal_mode = WAL; BEGIN IMMEDIATE",
+		NULL, NULL, NULL),
+	    SQLITE_OK);
+	assert_true(store_has_purge(fixture->store));
+	store_purge(fixture->store);
+	assert_int_equal(store_find_message(fixture->store, &id, fixture->arena,
+			     &message, &fixture->reason),
+	    0);
+	assert_true(store_is_purging(fixture->store, &is_done));
+	assert_true(days_has_file(fixture, FIRST_DAY));
+	sqlite3_close(archive);
+	while (store_is_purging(fixture->store, &is_done) || !is_done)
+		poll(NULL, 0, 1);
+	assert_false(days_has_file(fixture, FIRST_DAY));
+}
+
 /* The days that may be written are not purged, whatever is asked for. */
 static void
 a_day_that_may_be_written_is_never_purged(void **state)
@@ -219,7 +275,9 @@ who_reads_finishes_and_then_sees_it_gone(void **state)
 	struct reader_pool *pool = reader_pool_new(fixture->directory);
 	struct day_tables *tables;
 	struct statement *rows;
+	char log[FIXTURE_PATH_SIZE];
 
+	fixture_path(fixture, "day-20261130.db-shm", log);
 	add_messages(fixture, fixture_now_ns, 3000);
 	days_pass(fixture, 12);
 	days_keep(fixture, 7);
@@ -228,8 +286,10 @@ who_reads_finishes_and_then_sees_it_gone(void **state)
 	rows = database_statement(tables->database, SQL_MESSAGE_SCAN);
 	bind_integer(rows, 0);
 	assert_int_equal(rows_until(rows, 100), 100);
+	assert_int_equal(access(log, F_OK), 0);
 	assert_true(days_purge(fixture));
 	assert_false(days_has_file(fixture, FIRST_DAY));
+	assert_int_equal(access(log, F_OK), -1);
 	assert_int_equal(rows_until(rows, 5000), 2900);
 	statement_end(rows);
 	reader_file_done(tables);
@@ -356,6 +416,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    FIXTURE_TEST(what_was_counted_survives_a_purge),
 	    FIXTURE_TEST(hours_in_the_archive_are_those_of_the_file),
+	    FIXTURE_TEST(nothing_of_a_purged_day_is_left),
+	    FIXTURE_TEST(nothing_is_found_in_a_day_that_is_being_purged),
 	    FIXTURE_TEST(a_day_that_may_be_written_is_never_purged),
 	    FIXTURE_TEST(the_oldest_days_go_when_all_are_too_large),
 	    FIXTURE_TEST(a_day_with_open_recipients_is_sealed_first),
