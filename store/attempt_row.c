@@ -22,8 +22,8 @@
 #include "store/day_tables.h"
 #include "store/intern.h"
 #include "store/packed_fields.h"
-#include "store/recipient_row.h"
 #include "store/reply_row.h"
+#include "store/store_write.h"
 
 #define NS_PER_US 1000
 #define CODE_DIGITS 3
@@ -150,8 +150,9 @@ find_in_leg(struct day_tables *tables, int64_t leg_row,
 
 /* Whether the leg that decided the recipient has the reply. */
 static bool
-is_reply_in_leg(struct day_tables *tables, int64_t leg_row,
-    const struct delivery_reply *reply, const char *address, size_t *offset_r)
+is_reply_in_leg(struct day_tables *tables,
+    const struct attempt_subject *subject, const struct delivery_reply *reply,
+    size_t *offset_r)
 {
 	struct buffer bytes = {0};
 	struct packed_writer writer = {.out = &bytes};
@@ -161,40 +162,36 @@ is_reply_in_leg(struct day_tables *tables, int64_t leg_row,
 	if (!(reply->code & 1))
 		return false;
 	hooks.code >>= 1;
-	reply_row_put(&writer, tables, &hooks, address);
+	reply_row_put(&writer, tables, &hooks, subject->address);
 	if (bytes.size > OWN_REPLY_BYTES_MAX && !bytes.failed)
-		found = find_in_leg(tables, leg_row, &bytes, offset_r);
+		found = find_in_leg(tables, subject->leg_row, &bytes, offset_r);
 	buffer_free(&bytes);
 	return found;
 }
 
 static void
 pack(struct day_tables *tables, int64_t message_row,
-    const struct attempt_record *line, struct arena *scratch,
+    const struct attempt_record *line, const struct attempt_subject *subject,
     struct buffer *out)
 {
-	const struct recipient_place place = {message_row, line->recipient};
 	const struct delivery_reply reply = take_apart(line);
 	struct packed_writer writer = {.out = out};
 	struct packed_attempt own = {.line = *line};
-	int64_t leg_row;
 	size_t offset = 0;
-	const char *address =
-	    recipient_row_brief(tables, &place, scratch, &leg_row);
 
 	if (line->queue_id != NULL &&
 	    is_own_queue_id(tables, message_row, line->queue_id))
 		own.line.queue_id = NULL;
-	if (leg_row > message_row &&
-	    is_reply_in_leg(tables, leg_row, &reply, address, &offset))
-		own.leg = (uint64_t)(leg_row - message_row);
+	if (subject->leg_row > message_row &&
+	    is_reply_in_leg(tables, subject, &reply, &offset))
+		own.leg = (uint64_t)(subject->leg_row - message_row);
 	packed_put_signed(&writer, line->wall_ns / NS_PER_US -
 				       row_ns(tables, message_row) / NS_PER_US);
 	packed_put_fields(&writer, tables, &table, &own);
 	if (own.leg != 0)
 		packed_put_unsigned(&writer, offset);
 	else
-		reply_row_put(&writer, tables, &reply, address);
+		reply_row_put(&writer, tables, &reply, subject->address);
 }
 
 /* The key of the next one; 0 when there can be no more. */
@@ -213,23 +210,36 @@ next_key(struct day_tables *tables, int64_t message_row)
 	return key < day_recipient_key(message_row + 1, 0) ? key : 0;
 }
 
-int
-attempt_row_add(struct day_tables *tables, int64_t message_row,
-    const struct attempt_record *attempt, struct arena *scratch)
+/* Returns whether it was added: not when the key is there, or 0. */
+static int
+insert(struct day_tables *tables, int64_t key, const struct buffer *packed)
 {
-	struct buffer packed = {0};
-	int64_t key = next_key(tables, message_row);
 	struct statement *add;
 
 	if (key == 0)
-		return -1;
-	pack(tables, message_row, attempt, scratch, &packed);
+		return 0;
 	add = database_statement(tables->database, SQL_ATTEMPT_ADD);
 	bind_integer(add, key);
-	bind_blob(add, packed.data, packed.size);
-	statement_run(add);
+	bind_blob(add, packed->data, packed->size);
+	return statement_run(add) == 0 &&
+	       database_changes(tables->database) > 0;
+}
+
+int
+attempt_row_add(struct day_tables *tables, int64_t message_row,
+    const struct attempt_record *attempt, const struct attempt_subject *subject)
+{
+	struct buffer packed = {0};
+	int64_t key = day_recipient_key(message_row, 0);
+
+	pack(tables, message_row, attempt, subject, &packed);
+	/* Mostly it is the first. */
+	if (insert(tables, key, &packed) == 0) {
+		key = next_key(tables, message_row);
+		insert(tables, key, &packed);
+	}
 	buffer_free(&packed);
-	return 0;
+	return key != 0 ? 0 : -1;
 }
 
 struct leg_reply {

@@ -14,13 +14,14 @@
 #include <stdint.h>
 
 struct arena;
+struct attempt_subject;
 struct day_tables;
 
 /* Adds it behind those that are there. The queue id is left out if it is the
- * message's own. `scratch` is used meanwhile. Returns 0, or -1 when there are
- * too many to be numbered. */
+ * message's own. Returns 0, or -1 when there are too many to be numbered. */
 int attempt_row_add(struct day_tables *tables, int64_t message_row,
-    const struct attempt_record *attempt, struct arena *scratch);
+    const struct attempt_record *attempt,
+    const struct attempt_subject *subject);
 
 /* Whose attempts are read: their queue id where none was written, and the
  * addresses that texts name. */

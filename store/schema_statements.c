@@ -139,7 +139,7 @@ const char *const day_sql[DAY_STATEMENTS] = {
     [SQL_ORIGINAL_WRITE] = "REPLACE INTO original VALUES(?, ?)",
     [SQL_ATTEMPT_LAST] = "SELECT key FROM attempt WHERE key >= ? AND key < ?"
 			 " ORDER BY key DESC LIMIT 1",
-    [SQL_ATTEMPT_ADD] = "INSERT INTO attempt VALUES(?, ?)",
+    [SQL_ATTEMPT_ADD] = "INSERT INTO attempt VALUES(?, ?)" ADD_WITHOUT_CONFLICT,
     [SQL_ATTEMPTS_READ] = "SELECT packed FROM attempt"
 			  " WHERE key >= ? AND key < ? ORDER BY key",
     [SQL_DEPARTURE_ADD] =

@@ -92,15 +92,22 @@ store_add_queue_id(const struct message_key *key,
 
 int
 store_add_attempt(const struct message_key *key,
-    const struct attempt_record *attempt, struct reason *reason)
+    const struct attempt_record *attempt, const struct attempt_subject *subject,
+    struct reason *reason)
 {
+	const struct recipient_place place = {key->row, attempt->recipient};
 	struct day_file *file = key->file;
+	struct attempt_subject found;
 
 	if (day_file_begin(file, false, reason) != 0)
 		return -1;
 	arena_reset(file->scratch);
-	if (attempt_row_add(&file->tables, key->row, attempt, file->scratch) !=
-	    0)
+	if (subject == NULL) {
+		found.address = recipient_row_brief(
+		    &file->tables, &place, file->scratch, &found.leg_row);
+		subject = &found;
+	}
+	if (attempt_row_add(&file->tables, key->row, attempt, subject) != 0)
 		return reason_set(
 		    reason, "%s: a message with too many attempts", file->path);
 	return database_check(file->tables.database, reason);
@@ -166,20 +173,30 @@ store_add_recipient(const struct message_key *key, const char *address,
 	return database_check(file->tables.database, reason);
 }
 
+/* A leg whose decision is revised must still be found. */
+static void
+note_revised(struct day_file *file, int64_t message_row,
+    const struct recipient_change *change)
+{
+	int64_t leg;
+
+	if (change->has_one_leg)
+		return;
+	leg = recipient_row_leg(&file->tables, message_row, change->number);
+	if (leg != 0 && leg != change->leg_row)
+		day_file_note_leg(file, message_row, leg);
+}
+
 int
 store_change_recipient(const struct message_key *key,
     const struct recipient_change *change, struct reason *reason)
 {
 	struct day_file *file = key->file;
 	struct recipient_row recipient = changed_row(change);
-	int64_t old_leg;
 
 	if (day_file_begin(file, false, reason) != 0)
 		return -1;
-	/* A leg whose decision is revised must still be found. */
-	old_leg = recipient_row_leg(&file->tables, key->row, change->number);
-	if (old_leg != 0 && old_leg != change->leg_row)
-		day_file_note_leg(file, key->row, old_leg);
+	note_revised(file, key->row, change);
 	day_file_note_decision(file, change->leg_row);
 	recipient_row_change(&file->tables, key->row, &recipient);
 	if (database_check(file->tables.database, reason) != 0)

@@ -70,10 +70,18 @@ struct queue_id_claim {
 int store_add_queue_id(const struct message_key *key,
     const struct queue_id_claim *claim, struct reason *reason);
 
+/* What is known of the recipient that a line is about. */
+struct attempt_subject {
+	const char *address;
+	int64_t leg_row; /* the delivery that decided so far; 0: none */
+};
+
 /* Adds a line of a delivery agent; attempt->recipient is the number. A queue id
- * that is the message's own may be left out (NULL). */
+ * that is the message's own may be left out (NULL). `subject` may be NULL:
+ * then the recipient is looked up. */
 int store_add_attempt(const struct message_key *key,
-    const struct attempt_record *attempt, struct reason *reason);
+    const struct attempt_record *attempt, const struct attempt_subject *subject,
+    struct reason *reason);
 
 /* Adds what an operator said of it. */
 int store_add_operation(const struct message_key *key,
@@ -89,6 +97,7 @@ struct recipient_change {
 	uint32_t attempts;
 	int64_t leg_row;       /* the delivery that decided; 0: none */
 	uint32_t leg_position; /* delivery_recipient.position in it */
+	bool has_one_leg;      /* no other one is known to have decided */
 	const char *original;  /* orig_to; NULL: keep what is known */
 };
 

@@ -87,6 +87,8 @@ change_of(const struct open_message *message,
 		change.leg_row = news->leg_row;
 		change.leg_position = news->leg_position;
 	}
+	change.has_one_leg =
+	    recipient->leg_row == 0 || recipient->leg_row == change.leg_row;
 	return change;
 }
 
@@ -197,16 +199,19 @@ evidence_new_recipient(const struct subject *subject, const char *address,
 }
 
 static int
-change_message(const struct subject *subject, uint32_t evidence,
-    uint64_t size_bytes, struct reason *reason)
+change_message(const struct subject *subject,
+    const struct message_change *change, struct reason *reason)
 {
 	const struct open_message *message = message_of(subject);
-	const struct message_change change = {evidence, size_bytes};
-	uint32_t differs = message->evidence ^ evidence;
+	uint32_t differs = message->evidence ^ change->evidence;
 
-	if (size_bytes == 0 && (differs & ~(uint32_t)NOT_STORED) == 0)
-		return 0;
-	return store_change_message(&message->key, &change, reason);
+	if (change->size_bytes != message->size_bytes ||
+	    (differs & ~(uint32_t)NOT_STORED) != 0) {
+		if (store_change_message(&message->key, change, reason) != 0)
+			return -1;
+	}
+	tracked_set_evidence(subject->messages, subject->tracked, change);
+	return 0;
 }
 
 int
@@ -215,13 +220,16 @@ evidence_of_message(const struct subject *subject,
 {
 	const struct recipient_news nothing = {.wall_ns = news->wall_ns};
 	const struct open_message *message = message_of(subject);
-	uint32_t evidence = (message->evidence | news->set) & ~news->clear;
+	const struct message_change change = {
+	    .evidence = (message->evidence | news->set) & ~news->clear,
+	    .size_bytes =
+		news->size_bytes != 0 ? news->size_bytes : message->size_bytes};
 
-	if (evidence == message->evidence && news->size_bytes == 0)
+	if (change.evidence == message->evidence &&
+	    change.size_bytes == message->size_bytes)
 		return 0;
-	if (change_message(subject, evidence, news->size_bytes, reason) != 0)
+	if (change_message(subject, &change, reason) != 0)
 		return -1;
-	tracked_set_evidence(subject->messages, subject->tracked, evidence);
 	for (size_t i = 0; i < message->recipient_count; i++)
 		if (evidence_of_recipient(
 			subject, (uint32_t)i, &nothing, reason) != 0)

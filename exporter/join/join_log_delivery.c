@@ -136,6 +136,10 @@ add_attempt(struct join *join, const struct delivery *delivery, size_t number,
 	const struct maillog_record *record = &delivery->input->record->record;
 	const struct maillog_view *fields = record->fields;
 	const char *queue_id = join_log_string(join, record->queue_id);
+	const struct open_recipient *recipient =
+	    &delivery->message->recipients[number];
+	const struct attempt_subject subject = {
+	    recipient->address, recipient->leg_row};
 	const char *own = delivery->message->queue_id;
 	const struct attempt_record attempt = {
 	    .wall_ns = delivery->input->wall_ns,
@@ -152,7 +156,8 @@ add_attempt(struct join *join, const struct delivery *delivery, size_t number,
 	    .text = join_log_string(join, fields[MAILLOG_TEXT]),
 	};
 
-	return store_add_attempt(&delivery->message->key, &attempt, reason);
+	return store_add_attempt(
+	    &delivery->message->key, &attempt, &subject, reason);
 }
 
 /* What is known of the message that goes on. */

@@ -267,10 +267,11 @@ note_news(struct open_messages *messages, struct tracked *tracked)
 }
 
 void
-tracked_set_evidence(
-    struct open_messages *messages, struct tracked *tracked, uint32_t evidence)
+tracked_set_evidence(struct open_messages *messages, struct tracked *tracked,
+    const struct message_change *change)
 {
-	tracked->message.evidence = evidence;
+	tracked->message.evidence = change->evidence;
+	tracked->message.size_bytes = change->size_bytes;
 	note_news(messages, tracked);
 }
 

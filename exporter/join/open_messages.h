@@ -45,8 +45,8 @@ struct tracked *open_messages_add(
 const struct open_message *tracked_message(const struct tracked *tracked);
 
 /* Sets what is known of the message itself. */
-void tracked_set_evidence(
-    struct open_messages *messages, struct tracked *tracked, uint32_t evidence);
+void tracked_set_evidence(struct open_messages *messages,
+    struct tracked *tracked, const struct message_change *change);
 
 /* A message's claims on queue ids: 0 is that on the one it began with, which it
  * must have, 1 and up those on further ones. */

@@ -146,7 +146,7 @@ write_log_line(
 	struct reason reason;
 
 	snprintf(text, sizeof(text), "250 2.0.0 %s", reply->text);
-	if (store_add_attempt(&written->key, &attempt, &reason) != 0 ||
+	if (store_add_attempt(&written->key, &attempt, NULL, &reason) != 0 ||
 	    store_change_recipient(&written->key, &change, &reason) != 0)
 		die(reason.text);
 }

@@ -98,13 +98,13 @@ attempts_come_back_in_their_order(void **state)
 		if (i % 2 == 0 && added.queue_id == NULL)
 			added.queue_id = message.queue_id;
 		assert_int_equal(
-		    store_add_attempt(&key, &added, &fixture->reason), 0);
+		    store_add_attempt(&key, &added, NULL, &fixture->reason), 0);
 		if (i == 5)
 			fixture_must_commit(fixture, 1);
 	}
 	/* A neighbour's are its own. */
 	key = add_message(fixture, 3, &message);
-	assert_int_equal(store_add_attempt(&key, &attempts[0], NULL), 0);
+	assert_int_equal(store_add_attempt(&key, &attempts[0], NULL, NULL), 0);
 	fixture_must_commit(fixture, 2);
 	fixture_fill_message(&message, 2);
 	record = fixture_find_one(fixture, message.queue_id);
@@ -168,7 +168,7 @@ add_lines(struct fixture *fixture, const struct message_key *key,
 		snprintf(text, sizeof(text), "250 2.0.0 %s%s",
 		    delivery.texts[i], end);
 		assert_int_equal(
-		    store_add_attempt(key, &line, &fixture->reason), 0);
+		    store_add_attempt(key, &line, NULL, &fixture->reason), 0);
 	}
 }
 

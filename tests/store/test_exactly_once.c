@@ -126,8 +126,8 @@ add_attempts(struct fixture *fixture, const struct open_message *open)
 		    .leg_position = open->recipients[i].leg_position,
 		    .original = i == 1 ? "team@example.org" : NULL};
 
-		if (store_add_attempt(&open->key, &attempt, &fixture->reason) !=
-			0 ||
+		if (store_add_attempt(
+			&open->key, &attempt, NULL, &fixture->reason) != 0 ||
 		    store_change_recipient(
 			&open->key, &change, &fixture->reason) != 0)
 			return -1;

@@ -476,7 +476,7 @@ the_timeline_tells_what_the_log_said(void **state)
 	char *json;
 
 	assert_int_equal(store_change_message(&key, &said, NULL), 0);
-	assert_int_equal(store_add_attempt(&key, &attempt, NULL), 0);
+	assert_int_equal(store_add_attempt(&key, &attempt, NULL, NULL), 0);
 	claim(fixture, &key, INSTANCE, "AGAIN", NOW_NS);
 	change(fixture, &key,
 	    &(struct recipient_change){.state = RECIPIENT_UNKNOWN,

@@ -140,7 +140,7 @@ add_log(struct fixture *fixture, const struct message_key *key,
 	    .state = message->verdicts[attempt.recipient].state,
 	    .original = random_below(3) == 0 ? "list@example.test" : NULL};
 
-	must(fixture, store_add_attempt(key, &attempt, &fixture->reason));
+	must(fixture, store_add_attempt(key, &attempt, NULL, &fixture->reason));
 	must(fixture, store_change_recipient(key, &change, &fixture->reason));
 }
 

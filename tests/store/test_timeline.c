@@ -246,7 +246,8 @@ add_lines(struct fixture *fixture, const struct message_key *key)
 
 	for (size_t i = 0; i < COUNT(lines); i++)
 		assert_int_equal(
-		    store_add_attempt(key, &lines[i], &fixture->reason), 0);
+		    store_add_attempt(key, &lines[i], NULL, &fixture->reason),
+		    0);
 }
 
 /* Sent by sendmail(1), without a milter; requeued; to an alias. */

@@ -194,7 +194,7 @@ an_upgraded_store_goes_on_where_it_was(void **state)
 	assert_int_equal(legs, 1);
 	find_open(fixture, 3, &open);
 	assert_int_equal(store_change_recipient(&open.key, &change, NULL), 0);
-	assert_int_equal(store_add_attempt(&open.key, &attempt, NULL), 0);
+	assert_int_equal(store_add_attempt(&open.key, &attempt, NULL, NULL), 0);
 	assert_int_equal(store_add_operation(&open.key, &operation, NULL), 0);
 	fixture_add_both(fixture, 10);
 	fixture_must_commit(fixture, 2000);
