@@ -37,9 +37,9 @@
  * the order of the log. queue_id: those that a message got later. */
 #define OPEN_INDEX							      \
     "CREATE INDEX recipient_open ON recipient(state)"			      \
-	"WHERE state IN (0, 5, 6);"					      \
+	"WHERE " SCHEMA_OPEN ";"					      \
     "CREATE INDEX recipient_missing ON recipient(state)"		      \
-	"WHERE state IN (13, 14);"
+	"WHERE " SCHEMA_MISSING ";"
 #define LOG_TABLES							      \
     "CREATE TABLE original("						      \
 	"key INTEGER PRIMARY KEY, address INTEGER NOT NULL) STRICT;"	      \
@@ -75,7 +75,7 @@
     "CREATE INDEX address_domain ON address(domain);"			      \
     "CREATE INDEX recipient_address ON recipient(address);"		      \
     "CREATE INDEX recipient_ended ON recipient(state)"			      \
-	"WHERE state IN (2, 3, 4, 9, 10, 11, 12, 15, 16);"		      \
+	"WHERE " SCHEMA_ENDED ";"					      \
     "CREATE INDEX original_address ON original(address);"		      \
     "CREATE INDEX message_sender ON message(sender);"			      \
     "CREATE INDEX leg_alone ON leg(row) WHERE message IS NULL;"
@@ -151,7 +151,6 @@ static const char day_tables[] =
     "CREATE TABLE undecided("
 	"message INTEGER NOT NULL, leg INTEGER NOT NULL,"
 	"PRIMARY KEY(message, leg)) STRICT, WITHOUT ROWID;"
-    SEARCH_INDEXES
     "CREATE TABLE leg_part("
 	"leg INTEGER NOT NULL, part INTEGER NOT NULL, packed BLOB NOT NULL,"
 	"PRIMARY KEY(leg, part)) STRICT, WITHOUT ROWID;"
@@ -170,7 +169,7 @@ static const char day_tables[] =
     CELLS("minute")
     CELLS("hour");
 /* A string literal is at most 4095 bytes long. */
-static const char further_day_tables[] = FILING_TABLES;
+static const char further_day_tables[] = FILING_TABLES SEARCH_INDEXES;
 
 /* Evidence and states as numbers of exporter/join/fate.h and store/record.h,
  * derived as far as version 1 knew: named and refused recipients, the hook's
@@ -196,7 +195,8 @@ static const char day_to_version2[] =
 /* What turns the version before into this one; NULL: nothing needs to. */
 static const char *const day_upgrades[SCHEMA_VERSION + 1] = {
     [2] = day_to_version2,
-    [3] = OPERATION_TABLE DEPARTURE_TABLE FILING_TABLES LATENCY_ROUTE
+    [3] = "DROP INDEX recipient_open; DROP INDEX recipient_missing;" OPEN_INDEX
+	OPERATION_TABLE DEPARTURE_TABLE FILING_TABLES LATENCY_ROUTE
 	SEARCH_INDEXES
 	FOLD("domain", "text") FOLD("address", "local"),
 };

@@ -16,6 +16,15 @@ struct reason;
 #define SCHEMA_APPLICATION_ID 0x506f4c67 /* "PoLg" */
 #define SCHEMA_VERSION 3
 
+/* Of the states in record.h, those that have indexes of their own. Queries must
+ * say them in the same words. Written with IN, each row that is written would
+ * cost a table of its own in which its state is looked up. */
+#define SCHEMA_OPEN "(state = 0 OR state = 5 OR state = 6)"
+#define SCHEMA_MISSING "(state = 13 OR state = 14)"
+#define SCHEMA_ENDED                                                           \
+	"(state BETWEEN 2 AND 4 OR state BETWEEN 9 AND 12"                     \
+	" OR state BETWEEN 15 AND 16)"
+
 enum day_sql {
 	/* Dictionaries: find, add, read, in this order for each. */
 	SQL_DOMAIN_FIND,

@@ -21,16 +21,13 @@
 /* For lists: recipients by state, then messages, whose rows are keys shifted.
  */
 #define OF_RECIPIENTS(states)                                                  \
-	" FROM recipient WHERE state IN (" states ")"                          \
-	" AND key >= ?1 AND key < ?2"
+	" FROM recipient WHERE " states " AND key >= ?1 AND key < ?2"
 #define COUNT_STATES(states)                                                   \
 	"SELECT state, count(*)" OF_RECIPIENTS(states) " GROUP BY state"
 #define COUNT_MESSAGES(states)                                                 \
 	"SELECT count(DISTINCT key >> 20)" OF_RECIPIENTS(states)
 #define LIST_MESSAGES(states)                                                  \
 	"SELECT DISTINCT key >> 20" OF_RECIPIENTS(states) " ORDER BY 1"
-#define OPEN "0, 5, 6"
-#define MISSING "13, 14"
 /* Those that are deleted (11) because an operator said so, by the reason that
  * recipient_row.c puts above the evidence. */
 #define OF_ACKNOWLEDGED                                                        \
@@ -40,13 +37,11 @@
 	" AND key >= ?1 AND key < ?2"
 #define EVER_MISSING                                                           \
 	"SELECT key >> 20" OF_RECIPIENTS(                                      \
-	    MISSING) " UNION SELECT key >> 20" OF_ACKNOWLEDGED
-#define ENDED "2, 3, 4, 9, 10, 11, 12, 15, 16"
+	    SCHEMA_MISSING) " UNION SELECT key >> 20" OF_ACKNOWLEDGED
 /* For searches: of one state, which must be of the index's. */
 #define AND_KEYS " AND key >= ? AND key < ?"
 #define SEARCH_STATES(states)                                                  \
-	"SELECT key FROM recipient WHERE state IN (" states ")"                \
-	" AND state = ?" AND_KEYS
+	"SELECT key FROM recipient WHERE " states " AND state = ?" AND_KEYS
 #define LEG_COLUMNS "row, id, state, row - message, origin, packed"
 
 #define REMOVE(table, column)                                                  \
@@ -123,15 +118,15 @@ const char *const day_sql[DAY_STATEMENTS] = {
 	" WHERE recipient.key >= ? AND recipient.key < ?"
 	" ORDER BY recipient.key",
     [SQL_RECIPIENTS_OPEN] =
-	"SELECT key FROM recipient WHERE state IN (0, 5, 6) ORDER BY key",
-    [SQL_OPEN_COUNTS] = COUNT_STATES(OPEN),
-    [SQL_OPEN_MESSAGES] = COUNT_MESSAGES(OPEN),
-    [SQL_OPEN_OLDEST] = LIST_MESSAGES(OPEN) " LIMIT ?3",
-    [SQL_MISSING_COUNTS] = COUNT_STATES(MISSING),
-    [SQL_MISSING_MESSAGES] = COUNT_MESSAGES(MISSING),
-    [SQL_MISSING_NEWEST] = LIST_MESSAGES(MISSING) " DESC LIMIT ?3",
-    [SQL_EVER_MISSING_COUNTS] =
-	COUNT_STATES(MISSING) " UNION ALL SELECT 11, count(*)" OF_ACKNOWLEDGED,
+	"SELECT key FROM recipient WHERE " SCHEMA_OPEN " ORDER BY key",
+    [SQL_OPEN_COUNTS] = COUNT_STATES(SCHEMA_OPEN),
+    [SQL_OPEN_MESSAGES] = COUNT_MESSAGES(SCHEMA_OPEN),
+    [SQL_OPEN_OLDEST] = LIST_MESSAGES(SCHEMA_OPEN) " LIMIT ?3",
+    [SQL_MISSING_COUNTS] = COUNT_STATES(SCHEMA_MISSING),
+    [SQL_MISSING_MESSAGES] = COUNT_MESSAGES(SCHEMA_MISSING),
+    [SQL_MISSING_NEWEST] = LIST_MESSAGES(SCHEMA_MISSING) " DESC LIMIT ?3",
+    [SQL_EVER_MISSING_COUNTS] = COUNT_STATES(
+	SCHEMA_MISSING) " UNION ALL SELECT 11, count(*)" OF_ACKNOWLEDGED,
     [SQL_EVER_MISSING_MESSAGES] = "SELECT count(*) FROM (" EVER_MISSING ")",
     [SQL_EVER_MISSING_NEWEST] = EVER_MISSING " ORDER BY 1 DESC LIMIT ?3",
     [SQL_RECIPIENT_BRIEF] =
@@ -156,7 +151,7 @@ const char *const day_sql[DAY_STATEMENTS] = {
 	"SELECT domain.text, sum(waiting), min(first) >> 20 FROM"
 	" (SELECT address AS number, count(*) AS waiting, min(key) AS first"
 	" FROM recipient INDEXED BY recipient_open"
-	" WHERE state IN (" OPEN ") AND state <> 6 GROUP BY address)"
+	" WHERE " SCHEMA_OPEN " AND state <> 6 GROUP BY address)"
 	" CROSS JOIN address ON address.id = number"
 	" LEFT JOIN domain ON domain.id = address.domain"
 	" GROUP BY address.domain",
@@ -206,9 +201,9 @@ const char *const day_sql[DAY_STATEMENTS] = {
 	"SELECT row FROM message WHERE message_id_hash = ?",
     [SQL_SEARCH_LEG_MESSAGE_ID] =
 	"SELECT row - message FROM leg WHERE message_id_hash = ?",
-    [SQL_SEARCH_OPEN] = SEARCH_STATES(OPEN),
-    [SQL_SEARCH_MISSING] = SEARCH_STATES(MISSING),
-    [SQL_SEARCH_ENDED] = SEARCH_STATES(ENDED),
+    [SQL_SEARCH_OPEN] = SEARCH_STATES(SCHEMA_OPEN),
+    [SQL_SEARCH_MISSING] = SEARCH_STATES(SCHEMA_MISSING),
+    [SQL_SEARCH_ENDED] = SEARCH_STATES(SCHEMA_ENDED),
     [SQL_SEARCH_RECIPIENT] =
 	"SELECT key FROM recipient WHERE address = ?" AND_KEYS,
     [SQL_SEARCH_ORIGINAL] =

@@ -8,6 +8,7 @@
 #include <sqlite3.h>
 
 #include "store/hash.h"
+#include "store/schema.h"
 
 #define DAY "day-20261130.db"
 
@@ -238,7 +239,7 @@ an_upgraded_file_has_every_table_and_index(void **state)
 	    "SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'";
 	static const char open_recipients[] =
 	    "SELECT count(*) FROM recipient INDEXED BY recipient_open"
-	    " WHERE state IN (0, 5, 6)";
+	    " WHERE " SCHEMA_OPEN;
 	struct fixture *fixture = *state;
 	struct fixture_message message;
 	struct message_key key;
