@@ -32,6 +32,8 @@ struct log_note {
 	bool copied;    /* by the thread, not yet by the ingest thread */
 	bool dirty;     /* something was committed since it was emptied */
 	bool recent;    /* something was committed since the last look */
+	bool asked;     /* to be copied, whatever its size */
+	bool answered;  /* it was */
 };
 
 struct checkpoint {
@@ -90,6 +92,24 @@ checkpoint_note(struct checkpoint *checkpoint, const char *path, int pages)
 	return finish;
 }
 
+bool
+checkpoint_copy(struct checkpoint *checkpoint, const char *path)
+{
+	struct log_note *note;
+	bool is_copied, call;
+
+	pthread_mutex_lock(&checkpoint->lock);
+	note = find(checkpoint, path);
+	is_copied = note->answered;
+	call = !is_copied && !note->asked;
+	note->answered = false;
+	note->asked = !is_copied;
+	pthread_mutex_unlock(&checkpoint->lock);
+	if (call)
+		wake(checkpoint);
+	return is_copied;
+}
+
 /* Returns 0, 1 when readers are in the way, or -1. */
 static int
 copy_log(const char *path, bool truncate)
@@ -113,16 +133,23 @@ copy_log(const char *path, bool truncate)
 	return result;
 }
 
-/* Copies one log that has grown large. Called with the lock, which it gives
- * back for the time it takes. Returns false when there is none. */
+static bool
+is_to_be_copied(const struct log_note *note)
+{
+	return note->asked || note->pages >= note->next_pages;
+}
+
+/* Copies one log that has grown large, or is asked for. Called with the lock,
+ * which it gives back for the time it takes. Returns false when there is none.
+ */
 static bool
 copy_a_large_one(struct checkpoint *checkpoint)
 {
+	struct log_note *note;
 	size_t i = 0;
 	char *path;
 
-	while (i < checkpoint->count &&
-	       checkpoint->notes[i].pages < checkpoint->notes[i].next_pages)
+	while (i < checkpoint->count && !is_to_be_copied(&checkpoint->notes[i]))
 		i++;
 	if (i == checkpoint->count)
 		return false;
@@ -132,7 +159,10 @@ copy_a_large_one(struct checkpoint *checkpoint)
 	pthread_mutex_unlock(&checkpoint->lock);
 	copy_log(path, false);
 	pthread_mutex_lock(&checkpoint->lock);
-	find(checkpoint, path)->copied = true;
+	note = find(checkpoint, path);
+	note->copied = true;
+	note->answered = note->asked;
+	note->asked = false;
 	free(path);
 	return true;
 }

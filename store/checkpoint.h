@@ -24,6 +24,10 @@ struct checkpoint *checkpoint_start(struct reason *reason);
 bool checkpoint_note(
     struct checkpoint *checkpoint, const char *path, int pages);
 
+/* Has the thread copy the log of the file at `path`, however small. Returns
+ * whether it has, since it was asked; else to be asked again. */
+bool checkpoint_copy(struct checkpoint *checkpoint, const char *path);
+
 /* Ends the thread, after what it is doing. */
 void checkpoint_stop(struct checkpoint **checkpoint);
 

@@ -281,16 +281,18 @@ forget_file_some(
 {
 	int64_t end_ns = clock_stamp().monotonic_ns + budget_ns;
 
+	/* Readers may be in the way. */
+	if (file->is_marked) {
+		file->is_clean = file->is_clean ||
+				 database_checkpoint(file->database, true) == 0;
+		return !file->is_clean;
+	}
 	do {
-		if (file->is_marked)
-			break;
 		if (do_part(file, reason) != 0)
 			return -1;
-	} while (clock_stamp().monotonic_ns < end_ns);
-	/* Readers may be in the way. */
-	if (file->is_marked && !file->is_clean)
-		file->is_clean = database_checkpoint(file->database, true) == 0;
-	return !file->is_clean;
+	} while (!file->is_marked && file->table < FORGET_TABLES &&
+		 clock_stamp().monotonic_ns < end_ns);
+	return 1;
 }
 
 uint64_t

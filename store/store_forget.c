@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/reason.h"
+#include "store/checkpoint.h"
 #include "store/control.h"
 #include "store/day_file.h"
 #include "store/forget_file.h"
@@ -150,6 +151,12 @@ forget_in_day(struct store *store, struct forgetting *forgetting,
 	int result = -1;
 
 	let_go(store, day);
+	/* So that at the end there is little to be copied on this thread. */
+	if (is_there && forgetting->file == NULL &&
+	    !checkpoint_copy(store->checkpoint, path)) {
+		free(path);
+		return 1;
+	}
 	if (is_there && forgetting->file == NULL)
 		forgetting->file = forget_file_open(
 		    path, &forgetting->words, is_sealed(store, day), reason);

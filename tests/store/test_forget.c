@@ -5,6 +5,7 @@
  */
 #include "store/store_forget.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -52,6 +53,7 @@ go_on(struct fixture *fixture, int parts)
 	while (
 	    count < parts && (due_ns = store_forget_due(fixture->store)) != 0) {
 		store_forget_some(fixture->store, due_ns, 0);
+		poll(NULL, 0, 1); /* the checkpoint thread is asked, too */
 		count++;
 	}
 	return count;
