@@ -251,6 +251,30 @@ a_delivery_that_is_ready_waits_for_nobody(void **state)
 	assert_in_range(before, 0, 1000);
 }
 
+/* What is known of a message is not told long after it. */
+static void
+a_source_with_little_to_tell_does_not_run_ahead(void **state)
+{
+	struct fixture *fixture = *state;
+	int64_t got, messages = 0, deliveries = 0;
+
+	open_journals(fixture);
+	for (uint64_t i = 1; i <= 2000; i++) {
+		write_message(fixture, i);
+		for (int j = 0; j < 5; j++)
+			write_delivery(fixture, i);
+	}
+	while ((got = next(fixture, everything)) != 0) {
+		if (got > 0)
+			messages = got;
+		else
+			deliveries = -got;
+		assert_true(messages - deliveries <= 600);
+	}
+	assert_int_equal(messages, 2000);
+	assert_int_equal(deliveries, 2000);
+}
+
 static void
 what_comes_at_the_end_of_all_is_read_when_it_is_there(void **state)
 {
@@ -382,6 +406,9 @@ main(void)
 		it_need_not_wait_for_what_is_later, setup, teardown),
 	    cmocka_unit_test_setup_teardown(
 		a_delivery_that_is_ready_waits_for_nobody, setup, teardown),
+	    cmocka_unit_test_setup_teardown(
+		a_source_with_little_to_tell_does_not_run_ahead, setup,
+		teardown),
 	    cmocka_unit_test_setup_teardown(
 		what_comes_at_the_end_of_all_is_read_when_it_is_there, setup,
 		teardown),
