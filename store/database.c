@@ -10,6 +10,7 @@
  */
 #include "store/database.h"
 
+#include <pthread.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +74,14 @@ note_wal(void *context, sqlite3 *handle, const char *schema, int pages)
 	return SQLITE_OK;
 }
 
+/* What SQLite allocates is not counted: it would take a lock each time. Too
+ * late when the process has used SQLite already, and no harm. */
+static void
+set_up_library(void)
+{
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 static int
 configure(struct database *database)
 {
@@ -88,12 +97,15 @@ struct database *
 database_open(const char *path, enum database_mode mode, const char *const *sql,
     unsigned count, enum database_failure *failure_r, struct reason *reason)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct database *database = memory_zeroed(1, sizeof(*database));
 	int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
 		    (mode == DATABASE_WRITE ? SQLITE_OPEN_READWRITE
 					    : SQLITE_OPEN_READONLY);
-	int code = sqlite3_open_v2(path, &database->handle, flags, NULL);
+	int code;
 
+	pthread_once(&once, set_up_library);
+	code = sqlite3_open_v2(path, &database->handle, flags, NULL);
 	database->sql = sql;
 	database->count = count;
 	database->statements =
