@@ -49,8 +49,11 @@ void join_trust_logs(struct join *join, struct log_trust *trust);
 /* The messages that it holds. */
 struct open_messages *join_messages(struct join *join);
 
-/* Forgets everything in memory and builds it again from the store. `now_ns`,
- * here and below, is CLOCK_MONOTONIC. Returns 0, or -1. */
+/* Forgets everything in memory and builds it again from the store. What is to
+ * be applied next are the lines of logs from join_log_start() up to where they
+ * were read, before anything else: so what is kept of them in memory only is
+ * again as it was. `now_ns`, here and below, is CLOCK_MONOTONIC. Returns 0, or
+ * -1. */
 int join_rebuild(struct join *join, int64_t now_ns, struct reason *reason);
 
 /* Whether the record may be applied although other sources have not been read

@@ -38,6 +38,7 @@ source_open(struct source *source, const char *directory, struct store *store,
 	source->removed_before = 0;
 	source->held_back = false;
 	source->is_at_end = false;
+	source->is_replayed = source->log != NULL;
 	source->failed = false;
 	source->ended_at = 0;
 	source->latest = (struct stamp){0};

@@ -22,6 +22,8 @@ struct source {
 	struct log_record line;
 	bool held_back; /* `record` is read but not returned */
 	bool is_at_end; /* it had nothing when it was asked last */
+	/* A log of which lines are to come that were read before a restart. */
+	bool is_replayed;
 	/* Moments of sources.moment: of reading the record that is held back,
 	 * and of having been read to the end last. */
 	uint64_t held_since;

@@ -296,12 +296,48 @@ forget_trouble(struct sources *sources)
 		sources->items[i].failed = false;
 }
 
+/* Whether the next line of a log was read before a restart already. Another one
+ * is then held back, as it has been read. */
+static bool
+is_replay(struct sources *sources, struct source *source)
+{
+	struct source_record record;
+
+	if (!source->is_replayed)
+		return false;
+	source->is_replayed = source_read(source, NULL) == 1;
+	if (!source->is_replayed)
+		return false;
+	record = source_record(source);
+	source->is_replayed = store_is_replay(
+	    sources->store, source->name, record.line->position);
+	if (!source->is_replayed) {
+		source->held_back = true;
+		source->held_since = ++sources->moment;
+	}
+	return source->is_replayed;
+}
+
+/* Gives a line that is read again after a restart, if there is one. */
+static bool
+replay(struct sources *sources, struct source_record *record_r)
+{
+	for (size_t i = 0; i < sources->count; i++)
+		if (is_replay(sources, &sources->items[i])) {
+			source_give(&sources->items[i], record_r);
+			return true;
+		}
+	return false;
+}
+
 int
 sources_next(struct sources *sources, sources_ready *ready, void *context,
     struct source_record *record_r)
 {
 	if (sources->at_end)
 		forget_trouble(sources);
+	if (replay(sources, record_r))
+		return 1;
 	while (sources->ended < sources->count) {
 		struct source *source = &sources->items[sources->turn];
 

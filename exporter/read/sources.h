@@ -9,7 +9,8 @@
  * back, and its source with it, until every other source has been read to its
  * end since it was read, or to something that is later on the same boot's
  * monotonic clock. In the same way lines of a log come after what the journals
- * held when they were read, and deliveries after what the logs held. Not
+ * held when they were read, and deliveries after what the logs held. After a
+ * restart, lines come first that were read before it: see join_rebuild(). Not
  * thread-safe.
  */
 #ifndef EXPORTER_READ_SOURCES_H

@@ -248,10 +248,25 @@ is_held_back(const struct shuffle *shuffle, int source, const struct item *item)
 			      : is_behind(shuffle, LMTP, item->begin_ns);
 }
 
+/* Whether lines are to come that were read before a crash: see join_rebuild().
+ */
+static inline bool
+log_is_replayed(const struct shuffle *shuffle)
+{
+	const struct scenario *scenario = shuffle->scenario;
+	size_t next = shuffle->next[MAILLOG];
+
+	return next < scenario->counts[MAILLOG] &&
+	       store_is_replay(shuffle->world.store, journal_names[MAILLOG],
+		   scenario->items[MAILLOG][next].log.position);
+}
+
 static inline bool
 comes_too_early(
     const struct shuffle *shuffle, int source, const struct item *item)
 {
+	if (log_is_replayed(shuffle))
+		return source != MAILLOG;
 	for (int i = 0; shuffle->lag_ns > 0 && i < JOURNALS; i++)
 		if (i != source &&
 		    is_behind(shuffle, i, item->begin_ns - shuffle->lag_ns))
