@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -32,6 +31,7 @@
 
 #define PAUSE_NS (CLOCK_NS_PER_SECOND / 20)
 #define PAUSES_MAX 200 /* of waiting for another writer */
+#define FREE_TIMES_MAX 5
 
 /* clang-format off */
 const struct config_item operator_config_items[] = {
@@ -86,7 +86,9 @@ out:
 	return fd;
 }
 
-/* Waits as long as somebody else has the lock. */
+/* Waits as long as somebody else has the lock, who may take or leave it just
+ * when it is looked at: what fails again and again while it is free has another
+ * reason. */
 static struct journal_writer *
 open_writer(const char *directory, int directory_fd, struct reason *reason)
 {
@@ -103,13 +105,15 @@ open_writer(const char *directory, int directory_fd, struct reason *reason)
 	    .heartbeat_interval_ns = NEVER_NS,
 	};
 	struct journal_writer *writer = NULL;
-	bool is_free = false;
+	int free_times = 0;
 
-	for (int i = 0; writer == NULL && !is_free && i < PAUSES_MAX; i++) {
+	for (int i = 0; i < PAUSES_MAX && free_times < FREE_TIMES_MAX; i++) {
 		if (i > 0)
 			nanosleep(&pause, NULL);
-		is_free = journal_lock_is_free(directory_fd);
 		writer = journal_writer_open(&settings, reason);
+		if (writer != NULL)
+			break;
+		free_times += journal_lock_is_free(directory_fd);
 	}
 	return writer;
 }
