@@ -241,6 +241,12 @@ database_commit(struct database *database)
 }
 
 void
+database_release_memory(struct database *database)
+{
+	sqlite3_db_release_memory(database->handle);
+}
+
+void
 database_rollback(struct database *database)
 {
 	for (unsigned i = 0; i < database->count; i++)

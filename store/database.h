@@ -64,6 +64,9 @@ int database_begin_write(struct database *database);
 int database_begin_read(struct database *database);
 int database_commit(struct database *database);
 
+/* Gives back the memory of pages that are not in use. Outside a transaction. */
+void database_release_memory(struct database *database);
+
 /* Ends the transaction, if there is one, and forgets the failure. */
 void database_rollback(struct database *database);
 

@@ -322,6 +322,18 @@ day_file_commit(struct day_file *file, const struct source_position *positions,
 }
 
 void
+day_file_release_memory(struct day_file *file)
+{
+	struct database *database = file->tables.database;
+
+	if (database == NULL || file->in_transaction || file->is_reading)
+		return;
+	database_release_memory(database);
+	intern_free(&file->tables.intern);
+	file->tables.intern = intern_new(database);
+}
+
+void
 day_file_rollback(struct day_file *file)
 {
 	struct database *database = file->tables.database;

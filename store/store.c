@@ -32,6 +32,9 @@
 #include "store/settings.h"
 #include "store/totals_writer.h"
 
+/* In so many commits a file that is in use is written at least once. */
+#define IDLE_COMMITS 32
+
 static struct day_file *
 find_day(const struct store *store, int64_t day)
 {
@@ -386,6 +389,7 @@ commit_files(struct store *store, const struct source_position *positions,
 		if (day_file_commit(file, positions, count, reason) != 0)
 			return -1;
 		file->unpublished = true;
+		file->is_idle = false;
 	}
 	return 0;
 }
@@ -412,6 +416,22 @@ publish(struct store *store)
 	}
 }
 
+/* Days that are past are written now and then, for what is delivered late, and
+ * all of them when a month of mail is read at once. */
+static void
+look_for_idle_files(struct store *store)
+{
+	if (store->commits % IDLE_COMMITS != 0)
+		return;
+	for (size_t i = 0; i < store->file_count; i++) {
+		struct day_file *file = store->files[i];
+
+		if (file->is_idle)
+			day_file_release_memory(file);
+		file->is_idle = true;
+	}
+}
+
 int
 store_commit(struct store *store, const struct source_position *positions,
     size_t count, struct reason *reason)
@@ -433,6 +453,7 @@ store_commit(struct store *store, const struct source_position *positions,
 	took_ns = clock_stamp().monotonic_ns - start_ns;
 	if (took_ns > store->longest_commit_ns)
 		store->longest_commit_ns = took_ns;
+	look_for_idle_files(store);
 	return 0;
 }
 
