@@ -69,8 +69,10 @@ class Losses(LossCase):
     def test_lost_in_active(self):
         """While a delivery is under way that then fails"""
         self.stack.may_reply.clear()
+        self.stack.is_asked.clear()
         queue_id = self.send(["u1@slow.test"])
         self.stack.wait_in("active", queue_id)
+        self.assertTrue(self.stack.is_asked.wait(60))
         wait_until(lambda: self.state(queue_id) is not None, "its record")
         self.stack.lose(queue_id)
         self.wait_for_state(queue_id, "lost")

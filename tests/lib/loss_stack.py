@@ -42,6 +42,7 @@ class LossStack(FateStack):
             }, services=[service("slow", "unix", "smtp")])
         self.may_reply = threading.Event()
         self.may_reply.set()
+        self.is_asked = threading.Event()
         self.slow = SmtpServer(self.reply_late)
         instance = self.postfix.settings["myhostname"]
         self.settings["exporter"].setdefault(
@@ -50,6 +51,7 @@ class LossStack(FateStack):
         self.saved = {}
 
     def reply_late(self, _):
+        self.is_asked.set()
         self.may_reply.wait(60)
         return "250 2.0.0 Ok"
 
