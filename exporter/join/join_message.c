@@ -357,6 +357,16 @@ count_failed(struct join *join, const struct join_input *input,
 	return 0;
 }
 
+/* Of a message that comes behind a gap in the log, what it lacks may have been
+ * in it, as of those that were open: see join_log_gap(). */
+static void
+find_gap(struct join *join, struct folded *folded)
+{
+	if (join->trust != NULL && is_accepted(&folded->event) &&
+	    log_trust_misses(join->trust, folded->event.mail_at.wall_ns))
+		folded->evidence |= MESSAGE_LOG_GAP;
+}
+
 int
 join_message(
     struct join *join, const struct join_input *input, struct reason *reason)
@@ -379,6 +389,7 @@ join_message(
 		return -1;
 	if (find_submission(join, &folded, reason) != 0)
 		return -1;
+	find_gap(join, &folded);
 	count_message(join, place.file, &folded, record->segment);
 	return add_message(join, &folded, input, &place, reason);
 }

@@ -261,6 +261,15 @@ log_trust_is_alive(const struct log_trust *trust, int64_t now_ns)
 }
 
 bool
+log_trust_misses(const struct log_trust *trust, int64_t from_ns)
+{
+	for (size_t i = trust->count; i-- > 0;)
+		if (trust->gaps[i].to_ns >= from_ns)
+			return true;
+	return false;
+}
+
+bool
 log_trust_covers(const struct log_trust *trust, const char *instance,
     int64_t from_ns, int64_t now_ns)
 {
@@ -271,10 +280,7 @@ log_trust_covers(const struct log_trust *trust, const char *instance,
 	    !is_speaking(voice, now_ns) ||
 	    from_ns + PRECISION_NS < voice->since_ns)
 		return false;
-	for (size_t i = trust->count; i-- > 0;)
-		if (trust->gaps[i].to_ns + PRECISION_NS >= from_ns)
-			return false;
-	return true;
+	return !log_trust_misses(trust, from_ns - PRECISION_NS);
 }
 
 bool

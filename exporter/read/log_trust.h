@@ -54,6 +54,9 @@ void log_trust_boot(struct log_trust *trust,
 /* Whether the log tells of now, `now_ns`: of every instance that it told of. */
 bool log_trust_is_alive(const struct log_trust *trust, int64_t now_ns);
 
+/* Whether part of what was logged since then is known to be missing. */
+bool log_trust_misses(const struct log_trust *trust, int64_t from_ns);
+
 /* Whether of `instance` nothing is missing between then and now. The log must
  * have been read to its end. */
 bool log_trust_covers(const struct log_trust *trust, const char *instance,

@@ -100,6 +100,26 @@ class Lines(unittest.TestCase):
             self.assertEqual(alone.metrics().total(
                 "postlag_outcome_revisions_total"), 0)
 
+    def test_what_is_told_of_behind_a_gap_may_have_lines_in_it(self):
+        """The milter's event is read after the gap that the message's lines
+        were lost in"""
+        with LogAlone() as alone:
+            alone.queued(1, "u1@x.test")
+            alone.wait_for("postlag_recipient_outcomes_total", 1,
+                           outcome="delivered")
+            alone.log.copy_and_truncate()
+            # Until that line something may be missing.
+            alone.log.seconds_ago = -60
+            alone.log.line("smtpd", "connect from c.test[192.0.2.1]")
+            alone.wait_for("postlag_log_gaps_total", 1, reason="copied")
+            alone.log.seconds_ago = 0
+            alone.message("m2", "00000002", "u2@x.test")
+            alone.wait_for("postlag_messages_accepted_total", 2)
+            alone.log.line("qmgr", "00000002: removed")
+            alone.wait_for("postlag_recipients", 1, state="unknown")
+            [message] = alone.messages("00000002")
+            self.assertEqual(message["recipients"][0]["reason"], "log_gap")
+
     def test_mail_that_is_held_shows_without_another_line(self):
         with LogAlone() as alone:
             alone.message("a", "000000A1", "u1@x.test")
