@@ -174,6 +174,18 @@ class QueueIds(unittest.TestCase):
                  f"delays=0/0/0/1, dsn=2.0.0, status={status} (as told)")
         log.line("qmgr", f"{queue_id}: removed")
 
+    def test_of_a_message_whose_event_comes_late(self):
+        """It is the milter's own from then on; case 4 wants it counted"""
+        with LogAlone() as alone:
+            alone.log.message("0000000B", "u1@x.test")
+            alone.wait_for("postlag_recipient_outcomes_total", 1,
+                           outcome="delivered")
+            alone.message("late", "0000000B", "u1@x.test")
+            alone.wait_for("postlag_recipients_recognized_total", 1)
+            [message] = alone.messages("0000000B")
+            self.assertEqual(message["ending"], "accepted")
+            self.assertEqual(recipients(message), {"u1@x.test": "delivered"})
+
     def test_of_two_instances_at_the_same_time(self):
         with LogAlone() as alone:
             out = Log(alone.log.path, syslog_name="postfix-out")
