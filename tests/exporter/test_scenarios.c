@@ -206,17 +206,6 @@ struct all_kept {
 	size_t count;
 };
 
-/* Whether each of its queue ids was a file that is gone. */
-static bool
-is_all_removed(const struct scenario *scenario)
-{
-	size_t removed = 0;
-
-	for (size_t i = 0; i < scenario->line_count; i++)
-		removed += strstr(scenario->lines[i], ": removed") != NULL;
-	return removed == scenario->queue_id_count;
-}
-
 static void
 keep_scenario(void *context, struct scenario *scenario)
 {
@@ -231,8 +220,7 @@ keep_scenario(void *context, struct scenario *scenario)
 	read_by_the_exporter(scenario, &world);
 	dump = scenario_dump(&world, scenario);
 	kept->rows = scenario_rows(&world, scenario);
-	kept->is_over =
-	    dump_value(dump, "open") == 0 && is_all_removed(scenario);
+	kept->is_over = dump_value(dump, "open") == 0;
 	free(dump);
 	world_end(&world);
 	kept->scenario = *scenario;
