@@ -20,7 +20,7 @@
 #include "cli/list_text.h"
 #include "cli/operator_journal.h"
 #include "cli/operator_name.h"
-#include "cli/store_options.h"
+#include "cli/store_command.h"
 #include "cli/terminal.h"
 #include "cli/text_page.h"
 #include "proto/event.h"
@@ -249,7 +249,7 @@ acknowledge(struct ack *ack)
 }
 
 static void
-run(struct ack *ack)
+choose_and_acknowledge(struct ack *ack)
 {
 	bool only_shows =
 	    ack->options->dry_run || (ack->options->lost && !ack->options->yes);
@@ -284,32 +284,30 @@ check(const struct store_options *options)
 	return 0;
 }
 
-int
-ack_command(int argc, char **argv)
+static int
+run(const struct store_options *options, const char *directory)
 {
-	struct store_options options = {.limit = LIMIT_DEFAULT};
-	struct ack ack = {.options = &options};
+	struct ack ack = {.options = options,
+	    .directory = directory,
+	    .arena = arena_new(ARENA_BYTES)};
 	struct reason reason;
-	char *directory;
-	int read = store_options_read(argc, argv, &help, &options);
 
-	if (read == 0)
-		return EXIT_OK;
-	if (read < 0 || check(&options) < 0)
-		return EXIT_UNUSABLE;
-	directory = store_options_directory(&options, NULL, &reason);
-	if (directory == NULL)
-		return store_options_unusable(&reason);
-	ack.directory = directory;
-	ack.arena = arena_new(ARENA_BYTES);
 	ack.reader = store_reader_open(directory, &reason);
 	if (ack.reader != NULL)
-		run(&ack);
+		choose_and_acknowledge(&ack);
 	else
 		fail(&ack, &reason);
 	store_reader_free(&ack.reader);
 	arena_free(&ack.arena);
 	free(ack.operations);
-	free(directory);
 	return ack.status;
+}
+
+int
+ack_command(int argc, char **argv)
+{
+	static const struct store_command command = {
+	    .help = &help, .limit = LIMIT_DEFAULT, .check = check, .run = run};
+
+	return store_command(argc, argv, &command);
 }

@@ -18,7 +18,7 @@
 #include "cli/exit_status.h"
 #include "cli/operator_journal.h"
 #include "cli/operator_name.h"
-#include "cli/store_options.h"
+#include "cli/store_command.h"
 #include "proto/event.h"
 #include "store/query.h"
 #include "store/query_forget.h"
@@ -158,7 +158,7 @@ forget_all(struct forget *forget)
 }
 
 static void
-run(struct forget *forget)
+forget_or_tell(struct forget *forget)
 {
 	const struct store_options *options = forget->options;
 	struct address_count counted;
@@ -200,29 +200,26 @@ check(const struct store_options *options)
 	return 0;
 }
 
-int
-forget_command(int argc, char **argv)
+static int
+run(const struct store_options *options, const char *directory)
 {
-	struct store_options options = {0};
-	struct forget forget = {.options = &options};
+	struct forget forget = {.options = options, .directory = directory};
 	struct reason reason;
-	char *directory;
-	int read = store_options_read(argc, argv, &help, &options);
 
-	if (read == 0)
-		return EXIT_OK;
-	if (read < 0 || check(&options) < 0)
-		return EXIT_UNUSABLE;
-	directory = store_options_directory(&options, NULL, &reason);
-	if (directory == NULL)
-		return store_options_unusable(&reason);
-	forget.directory = directory;
 	forget.reader = store_reader_open(directory, &reason);
 	if (forget.reader != NULL)
-		run(&forget);
+		forget_or_tell(&forget);
 	else
 		forget.status = store_options_unreadable(directory, &reason);
 	store_reader_free(&forget.reader);
-	free(directory);
 	return forget.status;
+}
+
+int
+forget_command(int argc, char **argv)
+{
+	static const struct store_command command = {
+	    .help = &help, .check = check, .run = run};
+
+	return store_command(argc, argv, &command);
 }

@@ -19,7 +19,7 @@
 #include "cli/duration_text.h"
 #include "cli/exit_status.h"
 #include "cli/list_text.h"
-#include "cli/store_options.h"
+#include "cli/store_command.h"
 #include "cli/terminal.h"
 #include "cli/text_page.h"
 #include "store/query.h"
@@ -218,41 +218,42 @@ oldest_queued_ns(int64_t queue_lifetime_ns)
 }
 
 static int
-run(int argc, char **argv, const struct store_options_help *help,
-    enum open_kind kind)
+list_queued(const struct store_options *options, const char *directory)
 {
-	struct store_options options = {.limit = LIMIT_DEFAULT};
-	struct open_question question = {.kind = kind};
-	struct reason reason;
-	int64_t queue_lifetime_ns;
-	char *directory;
-	int status = store_options_read(argc, argv, help, &options);
+	const struct open_question question = {.kind = OPEN_QUEUED,
+	    .limit = (size_t)options->limit,
+	    .since_wall_ns = oldest_queued_ns(options->queue_lifetime_ns)};
 
-	if (status <= 0)
-		return status == 0 ? EXIT_OK : EXIT_UNUSABLE;
-	directory =
-	    store_options_directory(&options, &queue_lifetime_ns, &reason);
-	if (directory == NULL)
-		return store_options_unusable(&reason);
-	question.limit = (size_t)options.limit;
-	if (kind == OPEN_QUEUED)
-		question.since_wall_ns = oldest_queued_ns(queue_lifetime_ns);
-	else if (options.all)
-		question.kind = OPEN_EVER_MISSING;
-	store_options_ages(&options, &question);
-	status = list_messages(&options, directory, &question);
-	free(directory);
-	return status;
+	return list_messages(options, directory, &question);
+}
+
+static int
+list_lost(const struct store_options *options, const char *directory)
+{
+	struct open_question question = {
+	    .kind = options->all ? OPEN_EVER_MISSING : OPEN_MISSING,
+	    .limit = (size_t)options->limit};
+
+	store_options_ages(options, &question);
+	return list_messages(options, directory, &question);
 }
 
 int
 queue_command(int argc, char **argv)
 {
-	return run(argc, argv, &queue_help, OPEN_QUEUED);
+	static const struct store_command command = {.help = &queue_help,
+	    .limit = LIMIT_DEFAULT,
+	    .needs_queue_lifetime = true,
+	    .run = list_queued};
+
+	return store_command(argc, argv, &command);
 }
 
 int
 lost_command(int argc, char **argv)
 {
-	return run(argc, argv, &lost_help, OPEN_MISSING);
+	static const struct store_command command = {
+	    .help = &lost_help, .limit = LIMIT_DEFAULT, .run = list_lost};
+
+	return store_command(argc, argv, &command);
 }

@@ -15,7 +15,7 @@
 #include "cli/exit_status.h"
 #include "cli/search_page.h"
 #include "cli/search_text.h"
-#include "cli/store_options.h"
+#include "cli/store_command.h"
 #include "cli/terminal.h"
 #include "cli/text_page.h"
 #include "store/query.h"
@@ -131,29 +131,46 @@ add_pseudonyms(const struct store_options *options, const char *directory,
 }
 
 static int
-parse_and_search(const struct store_options *options, const char *text)
+parse_and_search(const struct store_options *options, const char *directory,
+    const char *text)
 {
 	struct arena *arena = arena_new(ARENA_BYTES);
 	struct search parsed;
 	struct search_error error;
 	struct reason reason;
-	char *directory;
 	int status;
 
 	if (search_parse(text, clock_stamp().wall_ns, arena, &parsed, &error) !=
-	    0) {
-		arena_free(&arena);
-		return misread(text, &error);
-	}
-	directory = store_options_directory(options, NULL, &reason);
-	if (directory == NULL ||
-	    add_pseudonyms(options, directory, &parsed, arena, &reason) != 0)
+	    0)
+		status = misread(text, &error);
+	else if (add_pseudonyms(options, directory, &parsed, arena, &reason) !=
+		 0)
 		status = store_options_unusable(&reason);
 	else
 		status = search(options, directory, &parsed);
-	free(directory);
 	arena_free(&arena);
 	return status;
+}
+
+static int
+run(const struct store_options *options, const char *directory)
+{
+	char *text = join_terms(options->keys);
+	int status = parse_and_search(options, directory, text);
+
+	free(text);
+	return status;
+}
+
+static int
+check(const struct store_options *options)
+{
+	if (options->keys[0] == NULL)
+		return store_options_misused("search", "a term is needed");
+	if (options->page != NULL && search_cursor_check(options->page) != 0)
+		return store_options_misused(
+		    "search", "--page takes what a page before named");
+	return 0;
 }
 
 /* -KEY:WORD is a term and no option: with ! it is the same to the search. */
@@ -174,25 +191,9 @@ spare_terms(int argc, char **argv)
 int
 search_command(int argc, char **argv)
 {
-	struct store_options options = {.limit = LIMIT_DEFAULT};
-	char *text;
-	int status;
+	static const struct store_command command = {
+	    .help = &help, .limit = LIMIT_DEFAULT, .check = check, .run = run};
 
 	spare_terms(argc, argv);
-	status = store_options_read(argc, argv, &help, &options);
-	if (status <= 0)
-		return status == 0 ? EXIT_OK : EXIT_UNUSABLE;
-	if (options.keys[0] == NULL) {
-		store_options_misused(argv[0], "a term is needed");
-		return EXIT_UNUSABLE;
-	}
-	if (options.page != NULL && search_cursor_check(options.page) != 0) {
-		store_options_misused(
-		    argv[0], "--page takes what a page before named");
-		return EXIT_UNUSABLE;
-	}
-	text = join_terms(options.keys);
-	status = parse_and_search(&options, text);
-	free(text);
-	return status;
+	return store_command(argc, argv, &command);
 }

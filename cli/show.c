@@ -17,7 +17,7 @@
 #include "base/reason.h"
 #include "cli/duration_text.h"
 #include "cli/exit_status.h"
-#include "cli/store_options.h"
+#include "cli/store_command.h"
 #include "cli/terminal.h"
 #include "cli/text_page.h"
 #include "cli/timeline_text.h"
@@ -180,17 +180,8 @@ search(const struct store_options *options, const char *directory)
 int
 show_command(int argc, char **argv)
 {
-	struct store_options options = {.limit = LIMIT_DEFAULT};
-	struct reason reason;
-	char *directory;
-	int status = store_options_read(argc, argv, &help, &options);
+	static const struct store_command command = {
+	    .help = &help, .limit = LIMIT_DEFAULT, .run = search};
 
-	if (status <= 0)
-		return status == 0 ? EXIT_OK : EXIT_UNUSABLE;
-	directory = store_options_directory(&options, NULL, &reason);
-	if (directory == NULL)
-		return store_options_unusable(&reason);
-	status = search(&options, directory);
-	free(directory);
-	return status;
+	return store_command(argc, argv, &command);
 }

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "cli/exit_status.h"
 #include "cli/search_page.h"
-#include "cli/store_options.h"
+#include "cli/store_command.h"
 #include "store/query.h"
 #include "store/query_latency.h"
 #include "store/query_search.h"
@@ -193,17 +193,8 @@ tell(const struct store_options *options, const char *directory)
 int
 slow_command(int argc, char **argv)
 {
-	struct store_options options = {.limit = LIMIT_DEFAULT};
-	struct reason reason;
-	char *directory;
-	int status = store_options_read(argc, argv, &help, &options);
+	static const struct store_command command = {
+	    .help = &help, .limit = LIMIT_DEFAULT, .run = tell};
 
-	if (status <= 0)
-		return status == 0 ? EXIT_OK : EXIT_UNUSABLE;
-	directory = store_options_directory(&options, NULL, &reason);
-	if (directory == NULL)
-		return store_options_unusable(&reason);
-	status = tell(&options, directory);
-	free(directory);
-	return status;
+	return store_command(argc, argv, &command);
 }

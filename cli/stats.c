@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "cli/exit_status.h"
 #include "cli/stats_text.h"
-#include "cli/store_options.h"
+#include "cli/store_command.h"
 #include "cli/terminal.h"
 #include "cli/text_page.h"
 #include "store/query.h"
@@ -148,17 +148,8 @@ tell(const struct store_options *options, const char *directory)
 int
 stats_command(int argc, char **argv)
 {
-	struct store_options options = {.limit = 1};
-	struct reason reason;
-	char *directory;
-	int status = store_options_read(argc, argv, &help, &options);
+	static const struct store_command command = {
+	    .help = &help, .limit = 1, .run = tell};
 
-	if (status <= 0)
-		return status == 0 ? EXIT_OK : EXIT_UNUSABLE;
-	directory = store_options_directory(&options, NULL, &reason);
-	if (directory == NULL)
-		return store_options_unusable(&reason);
-	status = tell(&options, directory);
-	free(directory);
-	return status;
+	return store_command(argc, argv, &command);
 }

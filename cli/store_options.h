@@ -33,6 +33,8 @@ struct store_options {
 	bool json, all;
 	int64_t since_ns, before_ns; /* ages; 0: none */
 	const char *page;            /* a cursor; NULL: the first page */
+	/* As configured, where store_command was asked for it. */
+	int64_t queue_lifetime_ns;
 
 	/* STORE_OPTION_ACKNOWLEDGE; the first three STORE_OPTION_FORGET, too */
 	bool yes, dry_run;
