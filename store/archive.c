@@ -149,6 +149,7 @@ copy(struct archive *archive, int64_t day, int64_t hours_since)
 	     number <= SQL_ARCHIVE_NOTE_DAY; number++)
 		run_with(archive, number, day);
 	run_with(archive, SQL_ARCHIVE_EXPIRE_HOURS, hours_since - 1);
+	run_with(archive, SQL_ARCHIVE_EXPIRE_OUTCOMES, hours_since - 1);
 	archive_fold(archive->database,
 	    (oldest < hours_since ? oldest : hours_since) - 1);
 	database_commit(archive->database);
@@ -177,7 +178,8 @@ archive_finds_damage(const char *path)
 {
 	static const char read_all[] =
 	    "SELECT * FROM series; SELECT * FROM counter;"
-	    "SELECT * FROM total; SELECT * FROM hour;";
+	    "SELECT * FROM total; SELECT * FROM hour;"
+	    "SELECT * FROM outcome_hour;";
 	enum database_failure failure;
 	struct reason reason;
 	struct database *file =

@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/reason.h"
 #include "store/database.h"
+#include "store/day_outcomes.h"
 #include "store/day_totals.h"
 #include "store/intern.h"
 #include "store/queue_id_row.h"
@@ -34,6 +35,7 @@ day_file_new(
 	if (day != LAYOUT_ODD)
 		file->tables.start.wall_ns = day * CLOCK_NS_PER_DAY;
 	file->totals = day_totals_new(names);
+	file->outcomes = day_outcomes_new();
 	file->scratch = arena_new(SCRATCH_BYTES);
 	if (file->scratch == NULL) {
 		log_error("reason=out of memory");
@@ -50,6 +52,7 @@ day_file_free(struct day_file **file)
 	day_file_close(*file);
 	positions_clear(&(*file)->positions);
 	day_totals_free(&(*file)->totals);
+	day_outcomes_free(&(*file)->outcomes);
 	arena_free(&(*file)->scratch);
 	free((*file)->legs);
 	free((*file)->path);
@@ -72,6 +75,7 @@ forget(struct day_file *file)
 {
 	disconnect(file);
 	day_totals_discard(file->totals);
+	day_outcomes_discard(file->outcomes);
 	file->leg_count = 0;
 	positions_clear(&file->positions);
 }
@@ -303,6 +307,7 @@ day_file_commit(struct day_file *file, const struct source_position *positions,
 	for (size_t i = 0; i < file->leg_count; i++)
 		write_undecided(file, &file->legs[i]);
 	day_totals_write(file->totals, &file->tables);
+	day_outcomes_write(file->outcomes, &file->tables);
 	/* A batch that is read again after a crash may end before the one that
 	 * was committed then; the file has what was beyond it all the same. */
 	for (size_t i = 0; i < count; i++)
@@ -341,6 +346,7 @@ day_file_rollback(struct day_file *file)
 	bool damaged;
 
 	day_totals_discard(file->totals);
+	day_outcomes_discard(file->outcomes);
 	file->leg_count = 0;
 	if (database == NULL)
 		return;

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 struct arena;
+struct day_outcomes;
 struct day_totals;
 struct reason;
 struct source_position;
@@ -43,6 +44,7 @@ struct day_file {
 	bool is_sealed;      /* see store_seal.h */
 	struct positions positions;
 	struct day_totals *totals;
+	struct day_outcomes *outcomes;
 	struct batch_leg *legs;
 	size_t leg_count, leg_capacity;
 	struct row_hint message_hint, leg_hint;

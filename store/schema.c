@@ -80,6 +80,24 @@
     "CREATE INDEX message_sender ON message(sender);"			      \
     "CREATE INDEX leg_alone ON leg(row) WHERE message IS NULL;"
 
+/* What version 4 added: how many recipients of the messages that began in a
+ * minute, or hour, of the file's day are in a state. See day_outcomes.h. */
+#define OUTCOME_TABLES							      \
+    "CREATE TABLE outcome_minute("					      \
+	"time INTEGER NOT NULL, state INTEGER NOT NULL,"		      \
+	"count INTEGER NOT NULL, PRIMARY KEY(time, state))"		      \
+	"STRICT, WITHOUT ROWID;"					      \
+    "CREATE TABLE outcome_hour("					      \
+	"time INTEGER NOT NULL, state INTEGER NOT NULL,"		      \
+	"count INTEGER NOT NULL, PRIMARY KEY(time, state))"		      \
+	"STRICT, WITHOUT ROWID;"
+#define OUTCOMES_OF_ROWS						      \
+    "INSERT INTO outcome_minute"					      \
+	" SELECT min((key >> 20) / 60000000, 1439), state, count(*)"	      \
+	" FROM recipient GROUP BY 1, 2;"				      \
+    "INSERT INTO outcome_hour SELECT time / 60, state, sum(count)"	      \
+	" FROM outcome_minute GROUP BY 1, 2;"
+
 /* Hashes of domains and local parts were those of what is written. */
 #define FOLD(table, column)						      \
     "UPDATE " table " SET hash = folded_hash(" column ")"		      \
@@ -169,7 +187,8 @@ static const char day_tables[] =
     CELLS("minute")
     CELLS("hour");
 /* A string literal is at most 4095 bytes long. */
-static const char further_day_tables[] = FILING_TABLES SEARCH_INDEXES;
+static const char further_day_tables[] =
+    FILING_TABLES OUTCOME_TABLES SEARCH_INDEXES;
 
 /* Evidence and states as numbers of exporter/join/fate.h and store/record.h,
  * derived as far as version 1 knew: named and refused recipients, the hook's
@@ -199,6 +218,7 @@ static const char *const day_upgrades[SCHEMA_VERSION + 1] = {
 	OPERATION_TABLE DEPARTURE_TABLE FILING_TABLES LATENCY_ROUTE
 	SEARCH_INDEXES
 	FOLD("domain", "text") FOLD("address", "local"),
+    [4] = OUTCOME_TABLES OUTCOMES_OF_ROWS,
 };
 /* clang-format on */
 

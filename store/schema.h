@@ -14,7 +14,7 @@ struct database;
 struct reason;
 
 #define SCHEMA_APPLICATION_ID 0x506f4c67 /* "PoLg" */
-#define SCHEMA_VERSION 3
+#define SCHEMA_VERSION 4
 
 /* Of the states in record.h, those that have indexes of their own. Queries must
  * say them in the same words. Written with IN, each row that is written would
@@ -141,6 +141,10 @@ enum day_sql {
 	SQL_HOUR_WRITE,
 	SQL_MINUTES_READ,
 	SQL_HOURS_READ,
+	SQL_OUTCOME_MINUTE_ADD,
+	SQL_OUTCOME_HOUR_ADD,
+	SQL_OUTCOME_MINUTES_READ,
+	SQL_OUTCOME_HOURS_READ,
 	DAY_STATEMENTS
 };
 

@@ -10,6 +10,13 @@
 #include <stddef.h>
 
 /* clang-format off */
+/* time: hours of the day, as in the file. */
+#define OUTCOME_TABLE                                                         \
+    "CREATE TABLE outcome("                                                   \
+	"day INTEGER NOT NULL, time INTEGER NOT NULL,"                        \
+	"state INTEGER NOT NULL, count INTEGER NOT NULL,"                     \
+	"PRIMARY KEY(day, time, state)) STRICT, WITHOUT ROWID;"
+
 const char schema_archive_tables[] =
     "CREATE TABLE day(day INTEGER PRIMARY KEY) STRICT;"
     "CREATE TABLE series("
@@ -26,10 +33,13 @@ const char schema_archive_tables[] =
 	"day INTEGER NOT NULL, series INTEGER NOT NULL,"
 	"time INTEGER NOT NULL, count INTEGER NOT NULL,"
 	"sum_ns INTEGER NOT NULL, cells BLOB NOT NULL,"
-	"PRIMARY KEY(day, series, time)) STRICT, WITHOUT ROWID;";
+	"PRIMARY KEY(day, series, time)) STRICT, WITHOUT ROWID;"
+    OUTCOME_TABLE;
 /* clang-format on */
 
-const char *const schema_archive_upgrades[SCHEMA_VERSION + 1] = {NULL};
+const char *const schema_archive_upgrades[SCHEMA_VERSION + 1] = {
+    [4] = OUTCOME_TABLE,
+};
 
 /* A series has one number here and another in each file. */
 #define BY_NAME                                                                \
@@ -44,6 +54,7 @@ const char *const archive_sql[ARCHIVE_STATEMENTS] = {
     [SQL_ARCHIVE_FORGET_COUNTERS] = "DELETE FROM main.counter WHERE day = ?1",
     [SQL_ARCHIVE_FORGET_TOTALS] = "DELETE FROM main.total WHERE day = ?1",
     [SQL_ARCHIVE_FORGET_HOURS] = "DELETE FROM main.hour WHERE day = ?1",
+    [SQL_ARCHIVE_FORGET_OUTCOMES] = "DELETE FROM main.outcome WHERE day = ?1",
     /* Bound like the others, which all have a day. */
     [SQL_ARCHIVE_COPY_SERIES] =
 	"INSERT OR IGNORE INTO main.series(name)"
@@ -56,8 +67,12 @@ const char *const archive_sql[ARCHIVE_STATEMENTS] = {
     [SQL_ARCHIVE_COPY_HOURS] =
 	"INSERT INTO main.hour SELECT ?1, ours.id, time, count, sum_ns, cells"
 	" FROM file.hour" BY_NAME,
+    [SQL_ARCHIVE_COPY_OUTCOMES] =
+	"INSERT INTO main.outcome SELECT ?1, time, state, count"
+	" FROM file.outcome_hour WHERE count <> 0",
     [SQL_ARCHIVE_NOTE_DAY] = "INSERT OR IGNORE INTO main.day VALUES(?1)",
     [SQL_ARCHIVE_EXPIRE_HOURS] = EXPIRE("hour"),
+    [SQL_ARCHIVE_EXPIRE_OUTCOMES] = EXPIRE("outcome"),
     [SQL_ARCHIVE_FOLD_COUNTERS] =
 	"REPLACE INTO main.counter SELECT 0, name, sum(value)"
 	" FROM main.counter WHERE day <= ?1 GROUP BY name",
@@ -78,4 +93,7 @@ const char *const archive_sql[ARCHIVE_STATEMENTS] = {
 	"SELECT time, count, sum_ns, cells FROM hour WHERE day = ?1"
 	" AND series = (SELECT id FROM series WHERE name = ?2)"
 	" AND time >= ?3 AND time < ?4",
+    [SQL_ARCHIVE_OUTCOMES_READ] =
+	"SELECT time, state, count FROM outcome"
+	" WHERE day = ?1 AND time >= ?2 AND time < ?3",
 };

@@ -14,6 +14,12 @@
 #define CELLS_READ(table)                                                      \
 	"SELECT time, count, sum_ns, cells FROM " table                        \
 	" WHERE series = ? AND time >= ? AND time < ?"
+#define OUTCOME_ADD(table)                                                     \
+	"INSERT INTO " table " VALUES(?, ?, ?)"                                \
+	" ON CONFLICT DO UPDATE SET count = count + excluded.count"
+#define OUTCOMES_READ(table)                                                   \
+	"SELECT time, state, count FROM " table                                \
+	" WHERE time >= ? AND time < ?"
 #define CELL_WRITE(table) "REPLACE INTO " table " VALUES(?, ?, ?, ?, ?)"
 #define MESSAGE_COLUMNS                                                        \
 	"row, id, queue_id, message_id_domain, message_id_local, origin,"      \
@@ -246,4 +252,8 @@ const char *const day_sql[DAY_STATEMENTS] = {
     [SQL_HOUR_WRITE] = CELL_WRITE("hour"),
     [SQL_MINUTES_READ] = CELLS_READ("minute"),
     [SQL_HOURS_READ] = CELLS_READ("hour"),
+    [SQL_OUTCOME_MINUTE_ADD] = OUTCOME_ADD("outcome_minute"),
+    [SQL_OUTCOME_HOUR_ADD] = OUTCOME_ADD("outcome_hour"),
+    [SQL_OUTCOME_MINUTES_READ] = OUTCOMES_READ("outcome_minute"),
+    [SQL_OUTCOME_HOURS_READ] = OUTCOMES_READ("outcome_hour"),
 };

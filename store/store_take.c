@@ -11,6 +11,7 @@
 #include "base/reason.h"
 #include "store/database.h"
 #include "store/day_file.h"
+#include "store/day_outcomes.h"
 #include "store/day_tables.h"
 #include "store/hash.h"
 #include "store/leg_row.h"
@@ -69,6 +70,15 @@ remove_rows(struct day_file *file, int64_t row)
 	remove_keys(file, SQL_ATTEMPTS_REMOVE, first, end);
 }
 
+static void
+forget_outcomes(
+    struct day_file *file, int64_t row, const struct message_record *record)
+{
+	for (size_t i = 0; i < record->recipient_count; i++)
+		day_outcomes_remove(
+		    file->outcomes, row, record->recipients[i].state);
+}
+
 static int
 detach_legs(struct day_file *file, const struct message_record *record,
     struct arena *arena)
@@ -99,6 +109,7 @@ store_take_message(const struct message_key *key, struct arena *arena,
 		return -1;
 	}
 	remove_rows(file, key->row);
+	forget_outcomes(file, key->row, &taken_r->record);
 	return database_check(file->tables.database, reason);
 }
 

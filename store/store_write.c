@@ -11,6 +11,7 @@
 #include "store/attempt_row.h"
 #include "store/database.h"
 #include "store/day_file.h"
+#include "store/day_outcomes.h"
 #include "store/leg_row.h"
 #include "store/message_row.h"
 #include "store/operation_row.h"
@@ -40,6 +41,7 @@ add_recipients(struct day_file *file, const struct message_event *event,
 		    .reject_text = from->reject_text};
 
 		recipient_row_add(&file->tables, &owner, &recipient);
+		day_outcomes_add(file->outcomes, row, recipient.state);
 	}
 }
 
@@ -170,6 +172,7 @@ store_add_recipient(const struct message_key *key, const char *address,
 	recipient.address = address;
 	day_file_note_decision(file, change->leg_row);
 	recipient_row_add(&file->tables, &owner, &recipient);
+	day_outcomes_add(file->outcomes, key->row, change->state);
 	return database_check(file->tables.database, reason);
 }
 
@@ -203,6 +206,8 @@ store_change_recipient(const struct message_key *key,
 		return -1;
 	if (database_changes(file->tables.database) == 0)
 		return reason_set(reason, "%s: no such recipient", file->path);
+	day_outcomes_move(
+	    file->outcomes, key->row, change->former, change->state);
 	return 0;
 }
 

@@ -91,6 +91,7 @@ int store_add_operation(const struct message_key *key,
  * of the envelope, then as added. */
 struct recipient_change {
 	uint32_t number;
+	enum recipient_state former; /* the state until now */
 	enum recipient_state state;
 	enum fate_reason reason;
 	uint32_t evidence; /* 24 bits are kept */

@@ -74,6 +74,7 @@ change_of(const struct open_message *message,
 	uint32_t evidence = recipient->evidence | news->set;
 	struct fate fate = fate_of(message->evidence, evidence);
 	struct recipient_change change = {
+	    .former = recipient->state,
 	    .state = fate.state,
 	    .reason = fate.reason,
 	    .evidence = evidence,

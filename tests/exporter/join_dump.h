@@ -11,6 +11,7 @@
 #include "store/query.h"
 
 #include "tests/exporter/join_fixture.h"
+#include "tests/lib/outcome_rows.h"
 
 static inline void
 dump_totals(struct world *world, struct buffer *out)
@@ -19,6 +20,7 @@ dump_totals(struct world *world, struct buffer *out)
 	const size_t prefix = strlen("postlag_");
 	struct picture picture;
 
+	outcome_rows_check(world->directory);
 	picture_init(&picture);
 	totals_snapshot(world->totals, picture.counters, picture.histograms);
 	for (size_t i = 0; i < names->counter_count; i++)

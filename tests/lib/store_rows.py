@@ -46,10 +46,26 @@ def _identifier(midnight_us, row, text):
     return str(uuid.UUID(bytes=text))
 
 
+# What is counted by minute and by hour, and what the rows say of it.
+COUNTED = {1: "SELECT time, state, count FROM outcome_minute WHERE count <> 0",
+           60: "SELECT time, state, count FROM outcome_hour WHERE count <> 0"}
+OUTCOMES = """
+    SELECT min((key >> 20) / 60000000, 1439) / ?, state, count(*)
+    FROM recipient GROUP BY 1, 2"""
+
+
+def _check_outcomes(path, database):
+    for minutes, counted in COUNTED.items():
+        assert (set(database.execute(counted))
+                == set(database.execute(OUTCOMES, (minutes,)))), path
+
+
 def _read(path):
     midnight_us = _midnight_us(path)
     database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     try:
+        database.execute("BEGIN")
+        _check_outcomes(path, database)
         rows = {row: Row(_identifier(midnight_us, row, text), [])
                 for row, text in database.execute("SELECT row, id FROM message")}
         for row, local, domain, state in database.execute(RECIPIENTS):

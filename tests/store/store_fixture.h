@@ -350,9 +350,11 @@ fixture_add_message(struct fixture *fixture, uint64_t number,
 	return 0;
 }
 
+/* `former`: the state that the recipients have. */
 static inline int
-fixture_add_delivery(struct fixture *fixture, uint64_t number,
-    const struct fixture_message *message, const struct message_key *key)
+fixture_add_delivery_after(struct fixture *fixture, uint64_t number,
+    const struct fixture_message *message, const struct message_key *key,
+    enum recipient_state former)
 {
 	struct leg_verdict verdict = {LEG_STAMPED, key};
 	struct fixture_delivery delivery;
@@ -364,6 +366,7 @@ fixture_add_delivery(struct fixture *fixture, uint64_t number,
 		return -1;
 	for (uint32_t i = 0; i < delivery.event.recipient_count; i++) {
 		struct recipient_change change = {.number = i,
+		    .former = former,
 		    .state = RECIPIENT_DELIVERED,
 		    .attempts = 1,
 		    .leg_row = leg_row,
@@ -380,6 +383,14 @@ fixture_add_delivery(struct fixture *fixture, uint64_t number,
 		    delivery.event.mail_at.wall_ns, 50 * 1000 * 1000);
 	}
 	return 0;
+}
+
+static inline int
+fixture_add_delivery(struct fixture *fixture, uint64_t number,
+    const struct fixture_message *message, const struct message_key *key)
+{
+	return fixture_add_delivery_after(
+	    fixture, number, message, key, RECIPIENT_IN_FLIGHT);
 }
 
 static inline void

@@ -7,6 +7,7 @@
  * The writer runs in a child whose system calls are counted; it dies at the
  * n-th, with half of it done. Every n-th in check, each one with POSTLAG_LONG.
  */
+#include "tests/lib/outcome_rows.h"
 #include "tests/store/store_fixture.h"
 
 #include <signal.h>
@@ -105,7 +106,8 @@ apply_delivery(struct fixture *fixture, uint64_t number, uint64_t position)
 	if (day_file_has(
 		open.key.file, SOURCE, (struct journal_position){1, position}))
 		return 0;
-	return fixture_add_delivery(fixture, number, &message, &open.key);
+	return fixture_add_delivery_after(fixture, number, &message, &open.key,
+	    open.recipients[0].state);
 }
 
 static int
@@ -119,6 +121,7 @@ add_attempts(struct fixture *fixture, const struct open_message *open)
 		    .status = "sent",
 		    .text = "250 2.0.0 Saved"};
 		const struct recipient_change change = {.number = i,
+		    .former = open->recipients[i].state,
 		    .state = RECIPIENT_DELIVERED,
 		    .evidence = 37,
 		    .attempts = 1,
@@ -269,6 +272,8 @@ dump_file(const char *path, struct dump *dump)
 	    " FROM minute ORDER BY series, time",
 	    "SELECT 'hour', series, time, count, sum_ns, quote(cells)"
 	    " FROM hour ORDER BY series, time",
+	    "SELECT 'outcome_minute', * FROM outcome_minute",
+	    "SELECT 'outcome_hour', * FROM outcome_hour",
 	    "PRAGMA integrity_check"};
 	sqlite3 *database;
 
@@ -278,6 +283,7 @@ dump_file(const char *path, struct dump *dump)
 		    sqlite3_exec(database, queries[i], dump_row, dump, NULL),
 		    SQLITE_OK);
 	sqlite3_close(database);
+	outcome_rows_check_file(path);
 }
 
 static void

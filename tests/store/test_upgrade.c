@@ -10,6 +10,8 @@
 #include "store/hash.h"
 #include "store/schema.h"
 
+#include "tests/lib/outcome_rows.h"
+
 #define DAY "day-20261130.db"
 
 /* Evidence as exporter/join/fate.h numbers it. */
@@ -95,6 +97,20 @@ setup_version2(void **state)
 	if (result == 0) {
 		fixture_path(*state, "control.db", path);
 		execute(path, control_to_version2);
+	}
+	return result;
+}
+
+static int
+setup_version3(void **state)
+{
+	char path[FIXTURE_PATH_SIZE];
+	int result = setup_from(state, "tests/store/version3.sql");
+
+	if (result == 0) {
+		fixture_path(*state, "control.db", path);
+		execute(path, control_to_version2);
+		execute(path, "PRAGMA user_version = 3;");
 	}
 	return result;
 }
@@ -292,6 +308,23 @@ hashes_of_names_become_those_of_their_lower_case(void **state)
 	    hash_for_index("alice", strlen("alice")));
 }
 
+/* Until then nobody counted; now they count on. */
+static void
+outcomes_are_counted_from_the_rows(void **state)
+{
+	struct fixture *fixture = *state;
+	char path[FIXTURE_PATH_SIZE];
+
+	fixture_path(fixture, DAY, path);
+	fixture_open(fixture);
+	outcome_rows_check_file(path);
+	assert_int_equal(
+	    ask(path, "SELECT sum(count) FROM outcome_hour WHERE time = 1"), 8);
+	fixture_add_both(fixture, 10);
+	fixture_must_commit(fixture, 2000);
+	outcome_rows_check_file(path);
+}
+
 static void
 a_reader_asks_for_the_upgrade(void **state)
 {
@@ -313,17 +346,22 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define TEST(name)                                                             \
+#define TEST_BEFORE_3(name)                                                    \
 	cmocka_unit_test_setup_teardown(                                       \
 	    name, setup_version1, fixture_teardown),                           \
 	    cmocka_unit_test_setup_teardown(                                   \
 		name, setup_version2, fixture_teardown)
+#define TEST(name)                                                             \
+	TEST_BEFORE_3(name),                                                   \
+	    cmocka_unit_test_setup_teardown(                                   \
+		name, setup_version3, fixture_teardown)
 	    TEST(what_was_known_is_told_as_evidence),
 	    TEST(an_upgraded_store_goes_on_where_it_was),
 	    TEST(an_upgraded_file_has_every_table_and_index),
-	    TEST(hashes_of_names_become_those_of_their_lower_case),
+	    TEST_BEFORE_3(hashes_of_names_become_those_of_their_lower_case),
+	    TEST(outcomes_are_counted_from_the_rows),
 	    TEST(a_reader_asks_for_the_upgrade),
-	    TEST(latencies_without_a_route_are_of_mailboxes),
+	    TEST_BEFORE_3(latencies_without_a_route_are_of_mailboxes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
