@@ -20,6 +20,7 @@
 #include "store/queue_id_row.h"
 #include "store/schema.h"
 #include "store/store.h"
+#include "store/unwritten.h"
 
 /* What one look at a message takes at most. */
 #define SCRATCH_BYTES (1 << 20)
@@ -36,6 +37,7 @@ day_file_new(
 		file->tables.start.wall_ns = day * CLOCK_NS_PER_DAY;
 	file->totals = day_totals_new(names);
 	file->outcomes = day_outcomes_new();
+	file->unwritten = unwritten_new();
 	file->scratch = arena_new(SCRATCH_BYTES);
 	if (file->scratch == NULL) {
 		log_error("reason=out of memory");
@@ -53,6 +55,7 @@ day_file_free(struct day_file **file)
 	positions_clear(&(*file)->positions);
 	day_totals_free(&(*file)->totals);
 	day_outcomes_free(&(*file)->outcomes);
+	unwritten_free(&(*file)->unwritten);
 	arena_free(&(*file)->scratch);
 	free((*file)->legs);
 	free((*file)->path);
@@ -76,6 +79,7 @@ forget(struct day_file *file)
 	disconnect(file);
 	day_totals_discard(file->totals);
 	day_outcomes_discard(file->outcomes);
+	unwritten_discard(file->unwritten);
 	file->leg_count = 0;
 	positions_clear(&file->positions);
 }
@@ -153,6 +157,7 @@ connect_file(struct day_file *file, bool *damaged_r, struct reason *reason)
 	}
 	memset(&file->message_hint, 0, sizeof(file->message_hint));
 	memset(&file->leg_hint, 0, sizeof(file->leg_hint));
+	unwritten_discard(file->unwritten);
 	return 0;
 }
 
@@ -247,6 +252,33 @@ day_file_end_read(struct day_file *file)
 	file->is_reading = false;
 }
 
+static int
+check_written(const struct day_file *file, int result, struct reason *reason)
+{
+	if (database_check(file->tables.database, reason) != 0)
+		return -1;
+	if (result != 0)
+		return reason_set(reason,
+		    "%s: no such message or recipient", file->path);
+	return 0;
+}
+
+int
+day_file_write_message(
+    struct day_file *file, int64_t row, struct reason *reason)
+{
+	return check_written(file,
+	    unwritten_write_message(file->unwritten, &file->tables, row),
+	    reason);
+}
+
+int
+day_file_write(struct day_file *file, struct reason *reason)
+{
+	return check_written(
+	    file, unwritten_write(file->unwritten, &file->tables), reason);
+}
+
 void
 day_file_note_leg(struct day_file *file, int64_t message_row, int64_t leg_row)
 {
@@ -304,6 +336,8 @@ day_file_commit(struct day_file *file, const struct source_position *positions,
 {
 	struct database *database = file->tables.database;
 
+	if (day_file_write(file, reason) != 0)
+		return -1;
 	for (size_t i = 0; i < file->leg_count; i++)
 		write_undecided(file, &file->legs[i]);
 	day_totals_write(file->totals, &file->tables);
@@ -336,6 +370,8 @@ day_file_release_memory(struct day_file *file)
 	database_release_memory(database);
 	intern_free(&file->tables.intern);
 	file->tables.intern = intern_new(database);
+	unwritten_free(&file->unwritten);
+	file->unwritten = unwritten_new();
 }
 
 void
@@ -347,6 +383,7 @@ day_file_rollback(struct day_file *file)
 
 	day_totals_discard(file->totals);
 	day_outcomes_discard(file->outcomes);
+	unwritten_discard(file->unwritten);
 	file->leg_count = 0;
 	if (database == NULL)
 		return;

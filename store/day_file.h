@@ -24,6 +24,7 @@ struct reason;
 struct source_position;
 struct totals;
 struct totals_names;
+struct unwritten;
 
 /* A leg of the batch that belongs to a message. Readers find it by a recipient
  * that it decided, or else by a row of its own. */
@@ -47,6 +48,7 @@ struct day_file {
 	struct day_outcomes *outcomes;
 	struct batch_leg *legs;
 	size_t leg_count, leg_capacity;
+	struct unwritten *unwritten; /* of the batch */
 	struct row_hint message_hint, leg_hint;
 	bool has_queue_ids; /* some message may have got a further one */
 	struct arena *scratch;
@@ -82,6 +84,12 @@ int day_file_begin(struct day_file *file, bool create, struct reason *reason);
  * Ended by what begins to write, commits or rolls back. */
 void day_file_begin_read(struct day_file *file);
 void day_file_end_read(struct day_file *file);
+
+/* Writes what the batch says of one message, or of all, so that it can be read.
+ * Returns 0, or -1 with a reason. */
+int day_file_write_message(
+    struct day_file *file, int64_t row, struct reason *reason);
+int day_file_write(struct day_file *file, struct reason *reason);
 
 /* Says that the batch made a leg a message's, and that one decided. */
 void day_file_note_leg(

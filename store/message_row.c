@@ -173,91 +173,105 @@ get_log(struct day_tables *tables, struct statement *read, int column,
 		database_damaged(tables->database, "message");
 }
 
-/* What goes into the columns. */
-struct columns {
-	const struct message_event *event;
-	uint32_t evidence;
-	int64_t message_id_domain;
-	const char *message_id_local;
-	size_t message_id_local_size;
-	const struct origin *origin;
-	int64_t client;
-	int64_t sender;
-};
-
 static void
-fill_columns(struct day_tables *tables, const struct message_row *message,
-    struct columns *columns_r)
+take_packed(
+    struct buffer *packed, struct arena *arena, struct message_columns *columns)
+{
+	void *copy = arena_alloc(arena, packed->size);
+
+	if (copy != NULL && packed->size > 0)
+		memcpy(copy, packed->data, packed->size);
+	columns->packed = copy;
+	columns->packed_size = copy != NULL ? packed->size : 0;
+}
+
+void
+message_row_make(struct day_tables *tables, const struct message_row *message,
+    int64_t row, struct arena *arena, struct message_columns *columns_r)
 {
 	const struct message_event *event = message->event;
 	const struct segment_header *segment = message->segment;
 	struct intern *intern = tables->intern;
-
-	*columns_r =
-	    (struct columns){.event = event, .evidence = message->evidence};
-	columns_r->message_id_domain = split_message_id(tables,
-	    event->message_id, &columns_r->message_id_local,
-	    &columns_r->message_id_local_size);
-	columns_r->origin = intern_origin(
+	const struct origin *origin = intern_origin(
 	    intern, segment->instance, segment->boot_id, &event->mail_at);
+	struct buffer packed = {0};
+
+	*columns_r = (struct message_columns){
+	    .brief = message_row_brief_of(event), .origin = origin->number};
+	columns_r->brief.queue_id = arena_string(arena, event->queue_id);
+	columns_r->brief.message_id = arena_string(arena, event->message_id);
+	columns_r->brief.sender = arena_string(arena, event->sender);
+	pack(tables, event, day_row_stamp(tables, row, origin->boot_ns),
+	    &packed);
+	take_packed(&packed, arena, columns_r);
+	buffer_free(&packed);
+	columns_r->message_id_domain = split_message_id(tables,
+	    columns_r->brief.message_id, &columns_r->message_id_local,
+	    &columns_r->message_id_local_size);
 	columns_r->client =
 	    intern_string(intern, INTERN_HOST, event->client_address);
 	columns_r->sender =
 	    intern_string(intern, INTERN_ADDRESS, event->sender);
 }
 
-static int
-insert(struct day_tables *tables, const struct columns *columns, int64_t row)
+void
+message_row_insert(struct day_tables *tables, int64_t row,
+    const struct message_columns *columns, uint32_t evidence,
+    uint64_t size_bytes)
 {
-	const struct message_event *event = columns->event;
-	struct buffer packed = {0}, log = {0};
+	const struct message_brief *brief = &columns->brief;
+	struct buffer log = {0};
 	struct statement *add;
-	int result;
 
-	pack_log(tables, columns->evidence, 0, &log);
-	pack(tables, event,
-	    day_row_stamp(tables, row, columns->origin->boot_ns), &packed);
+	pack_log(tables, evidence, size_bytes, &log);
 	add = database_statement(tables->database, SQL_MESSAGE_ADD);
 	bind_integer(add, row);
-	day_bind_id(add, &event->id, event->mail_at.wall_ns);
-	bind_hash(add, event->queue_id);
-	bind_string(add, event->queue_id);
-	bind_hash(add, event->message_id);
+	day_bind_id(add, &brief->id, brief->mail_at.wall_ns);
+	bind_hash(add, brief->queue_id);
+	bind_string(add, brief->queue_id);
+	bind_hash(add, brief->message_id);
 	if (columns->message_id_domain != 0)
 		bind_integer(add, columns->message_id_domain);
 	else
 		bind_null(add);
 	bind_text(
 	    add, columns->message_id_local, columns->message_id_local_size);
-	bind_integer(add, columns->origin->number);
+	bind_integer(add, columns->origin);
 	bind_integer(add, columns->client);
 	bind_integer(add, columns->sender);
-	bind_blob(add, packed.data, packed.size);
+	bind_blob(add, columns->packed, columns->packed_size);
 	bind_blob(add, log.data, log.size);
-	result = statement_run(add);
-	buffer_free(&packed);
+	statement_run(add);
 	buffer_free(&log);
-	return result;
 }
 
 int64_t
-message_row_add(struct day_tables *tables, const struct message_row *message,
-    struct row_hint *hint)
+message_row_newest(struct day_tables *tables)
 {
-	const struct message_event *event = message->event;
-	int64_t first = day_first_row(hint, &event->id, event->mail_at.wall_ns);
-	int64_t row = first;
-	struct columns columns;
+	struct statement *read =
+	    database_statement(tables->database, SQL_MESSAGE_LARGEST);
+	int64_t row = 0;
 
-	fill_columns(tables, message, &columns);
-	while (insert(tables, &columns, row) == 0 &&
-	       database_changes(tables->database) == 0)
-		row++;
-	day_row_taken(hint, first, row);
+	if (statement_step(read) == 1)
+		row = column_integer(read, 0);
+	statement_end(read);
 	return row;
 }
 
-void
+bool
+message_row_is_there(struct day_tables *tables, int64_t row)
+{
+	struct statement *read =
+	    database_statement(tables->database, SQL_MESSAGE_QUEUE_ID);
+	bool found;
+
+	bind_integer(read, row);
+	found = statement_step(read) == 1;
+	statement_end(read);
+	return found;
+}
+
+bool
 message_row_change(struct day_tables *tables, int64_t row, uint32_t evidence,
     uint64_t size_bytes)
 {
@@ -282,6 +296,7 @@ message_row_change(struct day_tables *tables, int64_t row, uint32_t evidence,
 	bind_integer(statement, row);
 	statement_run(statement);
 	buffer_free(&log);
+	return database_changes(tables->database) > 0;
 }
 
 /* Columns of SQL_MESSAGE_READ. */

@@ -10,27 +10,19 @@
 
 #include "store/record.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct arena;
 struct day_tables;
-struct row_hint;
 struct segment_header;
 
-/* Adds the event without its recipients. Returns its row. */
 struct message_row {
 	const struct message_event *event;
 	const struct segment_header *segment;
 	uint32_t evidence;
 };
-
-int64_t message_row_add(struct day_tables *tables,
-    const struct message_row *message, struct row_hint *hint);
-
-/* Writes the evidence, and the size unless it is 0. */
-void message_row_change(struct day_tables *tables, int64_t row,
-    uint32_t evidence, uint64_t size_bytes);
 
 /* What a leg repeats of its message: compared when it is packed. */
 struct message_brief {
@@ -42,6 +34,38 @@ struct message_brief {
 };
 
 struct message_brief message_row_brief_of(const struct message_event *event);
+
+/* An event as it goes into the columns of a row, but for what becomes known
+ * later. */
+struct message_columns {
+	struct message_brief brief;
+	int64_t message_id_domain;
+	const char *message_id_local; /* in brief.message_id */
+	size_t message_id_local_size;
+	int64_t origin, client, sender;
+	const void *packed;
+	size_t packed_size;
+};
+
+/* Makes the columns of an event without its recipients, in `arena`, which the
+ * caller looks at. */
+void message_row_make(struct day_tables *tables,
+    const struct message_row *message, int64_t row, struct arena *arena,
+    struct message_columns *columns_r);
+
+/* Adds a row, which must not be there; a size of 0 is not known. */
+void message_row_insert(struct day_tables *tables, int64_t row,
+    const struct message_columns *columns, uint32_t evidence,
+    uint64_t size_bytes);
+
+/* The largest row; 0 when there is none. */
+int64_t message_row_newest(struct day_tables *tables);
+bool message_row_is_there(struct day_tables *tables, int64_t row);
+
+/* Writes the evidence, and the size unless it is 0. Returns whether the row is
+ * there. */
+bool message_row_change(struct day_tables *tables, int64_t row,
+    uint32_t evidence, uint64_t size_bytes);
 
 /* Returns 1, 0 when there is no such row, or -1. */
 int message_row_brief(struct day_tables *tables, int64_t row,

@@ -26,15 +26,23 @@ enum { IS_EXPECTED = 1, IS_REJECTED = 2 };
 
 /* Legs are told by how many rows after the message. */
 static void
-bind_leg(struct statement *statement, int64_t message_row,
-    const struct recipient_row *recipient)
+set_leg(int64_t message_row, const struct recipient_row *recipient,
+    struct recipient_columns *columns)
 {
 	bool decided = recipient->leg_row != 0;
 
-	bind_integer(statement,
-	    decided ? recipient->leg_row - message_row : LEG_PLACEHOLDER);
-	bind_integer(statement,
-	    decided ? (int64_t)recipient->leg_position : POSITION_NONE);
+	columns->leg =
+	    decided ? recipient->leg_row - message_row : LEG_PLACEHOLDER;
+	columns->position =
+	    decided ? (int64_t)recipient->leg_position : POSITION_NONE;
+}
+
+int64_t
+recipient_columns_leg(
+    const struct recipient_columns *columns, int64_t message_row)
+{
+	return columns->position != POSITION_NONE ? message_row + columns->leg
+						  : 0;
 }
 
 /* Evidence and, in the high bits, the reason. Never 0 or 1, which would take no
@@ -43,13 +51,12 @@ bind_leg(struct statement *statement, int64_t message_row,
 #define EVIDENCE_MASK ((UINT32_C(1) << REASON_SHIFT) - 1)
 #define EVIDENCE_OFFSET 2
 
-static void
-bind_evidence(
-    struct statement *statement, const struct recipient_row *recipient)
+static int64_t
+evidence_column(const struct recipient_row *recipient)
 {
-	bind_integer(statement, ((int64_t)recipient->reason << REASON_SHIFT |
-				    (int64_t)recipient->evidence) +
-				    EVIDENCE_OFFSET);
+	return ((int64_t)recipient->reason << REASON_SHIFT |
+		   (int64_t)recipient->evidence) +
+	       EVIDENCE_OFFSET;
 }
 
 static void
@@ -99,31 +106,76 @@ pack(struct day_tables *tables, const struct stamp *mail_at,
 }
 
 void
-recipient_row_add(struct day_tables *tables,
-    const struct recipient_owner *owner, const struct recipient_row *recipient)
+recipient_row_alter(struct day_tables *tables, int64_t message_row,
+    const struct recipient_row *recipient, struct recipient_columns *columns)
 {
-	struct buffer packed = {0};
-	int64_t address =
-	    intern_string(tables->intern, INTERN_ADDRESS, recipient->address);
-	struct statement *add;
-
-	pack(tables, &owner->mail_at, recipient, &packed);
-	add = database_statement(tables->database, SQL_RECIPIENT_ADD);
-	bind_integer(add, day_recipient_key(owner->row, recipient->number));
-	bind_integer(add, address);
-	bind_integer(add, recipient->state);
-	bind_integer(add, recipient->attempts);
-	bind_leg(add, owner->row, recipient);
-	bind_blob(add, packed.data, packed.size);
-	bind_evidence(add, recipient);
-	statement_run(add);
-	buffer_free(&packed);
-	write_original(tables, owner->row, recipient);
+	columns->state = recipient->state;
+	columns->attempts = recipient->attempts;
+	set_leg(message_row, recipient, columns);
+	columns->evidence = evidence_column(recipient);
+	write_original(tables, message_row, recipient);
 }
 
-const char *
-recipient_row_brief(struct day_tables *tables,
-    const struct recipient_place *place, struct arena *arena,
+void
+recipient_row_make(struct day_tables *tables,
+    const struct recipient_owner *owner, const struct recipient_row *recipient,
+    struct arena *arena, struct recipient_columns *columns_r)
+{
+	struct buffer packed = {0};
+	void *copy;
+
+	pack(tables, &owner->mail_at, recipient, &packed);
+	copy = arena_alloc(arena, packed.size);
+	if (copy != NULL)
+		memcpy(copy, packed.data, packed.size);
+	*columns_r =
+	    (struct recipient_columns){.address = intern_string(tables->intern,
+					   INTERN_ADDRESS, recipient->address),
+		.packed = copy,
+		.packed_size = copy != NULL ? packed.size : 0};
+	buffer_free(&packed);
+	recipient_row_alter(tables, owner->row, recipient, columns_r);
+}
+
+void
+recipient_row_insert(struct day_tables *tables, int64_t key,
+    const struct recipient_columns *columns)
+{
+	struct statement *add =
+	    database_statement(tables->database, SQL_RECIPIENT_ADD);
+
+	bind_integer(add, key);
+	bind_integer(add, columns->address);
+	bind_integer(add, columns->state);
+	bind_integer(add, columns->attempts);
+	bind_integer(add, columns->leg);
+	bind_integer(add, columns->position);
+	bind_blob(add, columns->packed, columns->packed_size);
+	bind_integer(add, columns->evidence);
+	statement_run(add);
+}
+
+bool
+recipient_row_update(struct day_tables *tables, int64_t key,
+    const struct recipient_columns *columns)
+{
+	struct statement *change =
+	    database_statement(tables->database, SQL_RECIPIENT_CHANGE);
+
+	bind_integer(change, columns->state);
+	bind_integer(change, columns->attempts);
+	bind_integer(change, columns->leg);
+	bind_integer(change, columns->position);
+	bind_integer(change, columns->evidence);
+	bind_integer(change, key);
+	statement_run(change);
+	return database_changes(tables->database) > 0;
+}
+
+/* The number of its address, 0 for no such recipient, and the leg that decided
+ * it. */
+static int64_t
+read_brief(struct day_tables *tables, const struct recipient_place *place,
     int64_t *leg_row_r)
 {
 	struct statement *read =
@@ -140,38 +192,38 @@ recipient_row_brief(struct day_tables *tables,
 			    place->message_row + column_integer(read, 1);
 	}
 	statement_end(read);
+	return address;
+}
+
+const char *
+recipient_row_brief(struct day_tables *tables,
+    const struct recipient_place *place, struct arena *arena,
+    int64_t *leg_row_r)
+{
+	int64_t address = read_brief(tables, place, leg_row_r);
+
 	return intern_read(tables->intern, INTERN_ADDRESS, address, arena);
+}
+
+int64_t
+recipient_row_address(
+    struct day_tables *tables, int64_t message_row, uint32_t number)
+{
+	const struct recipient_place place = {message_row, number};
+	int64_t leg_row;
+
+	return read_brief(tables, &place, &leg_row);
 }
 
 int64_t
 recipient_row_leg(
     struct day_tables *tables, int64_t message_row, uint32_t number)
 {
-	struct statement *read =
-	    database_statement(tables->database, SQL_RECIPIENT_LEG);
-	int64_t leg_row = 0;
+	const struct recipient_place place = {message_row, number};
+	int64_t leg_row;
 
-	bind_integer(read, day_recipient_key(message_row, number));
-	if (statement_step(read) == 1)
-		leg_row = message_row + column_integer(read, 0);
-	statement_end(read);
+	read_brief(tables, &place, &leg_row);
 	return leg_row;
-}
-
-void
-recipient_row_change(struct day_tables *tables, int64_t message_row,
-    const struct recipient_row *recipient)
-{
-	struct statement *change;
-
-	write_original(tables, message_row, recipient);
-	change = database_statement(tables->database, SQL_RECIPIENT_CHANGE);
-	bind_integer(change, recipient->state);
-	bind_integer(change, recipient->attempts);
-	bind_leg(change, message_row, recipient);
-	bind_evidence(change, recipient);
-	bind_integer(change, day_recipient_key(message_row, recipient->number));
-	statement_run(change);
 }
 
 static void

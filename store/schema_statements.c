@@ -87,7 +87,8 @@ const char *const day_sql[DAY_STATEMENTS] = {
 	"SELECT boot_id, instance, boot_ns FROM origin WHERE id = ?",
 
     [SQL_MESSAGE_ADD] = "INSERT INTO message VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, "
-			"?, ?, ?)" ADD_WITHOUT_CONFLICT,
+			"?, ?, ?)",
+    [SQL_MESSAGE_LARGEST] = "SELECT max(row) FROM message",
     [SQL_MESSAGE_READ] =
 	"SELECT " MESSAGE_COLUMNS " FROM message WHERE row = ?",
     [SQL_MESSAGE_SCAN] =
@@ -115,8 +116,6 @@ const char *const day_sql[DAY_STATEMENTS] = {
     [SQL_RECIPIENT_CHANGE] =
 	"UPDATE recipient SET state = ?, attempts = ?, leg = ?, position = ?,"
 	" evidence = ? WHERE key = ?",
-    [SQL_RECIPIENT_LEG] =
-	"SELECT leg FROM recipient WHERE key = ? AND position >= 0",
     [SQL_RECIPIENTS_READ] =
 	"SELECT recipient.key, recipient.address, state, attempts, leg,"
 	" position, packed, evidence, original.address FROM recipient"
@@ -144,9 +143,8 @@ const char *const day_sql[DAY_STATEMENTS] = {
     [SQL_ATTEMPTS_READ] = "SELECT packed FROM attempt"
 			  " WHERE key >= ? AND key < ? ORDER BY key",
     [SQL_DEPARTURE_ADD] =
-	"INSERT INTO departure SELECT ?, address.domain, 1"
-	" FROM recipient JOIN address ON address.id = recipient.address"
-	" WHERE key = ? ON CONFLICT DO UPDATE SET count = count + 1",
+	"INSERT INTO departure SELECT ?, domain, 1 FROM address WHERE id = ?"
+	" ON CONFLICT DO UPDATE SET count = count + 1",
     [SQL_DEPARTURES_READ] =
 	"SELECT domain.text, sum(count) FILTER (WHERE minute >= ?2), sum(count)"
 	" FROM departure LEFT JOIN domain ON domain.id = departure.domain"

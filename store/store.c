@@ -311,7 +311,9 @@ list_file(struct day_file *file, struct day_file **files, long *count,
 		day_file_begin_read(file);
 		files[(*count)++] = file;
 	}
-	return opened < 0 ? -1 : 0;
+	if (opened == 1)
+		return day_file_write(file, reason);
+	return opened;
 }
 
 static int

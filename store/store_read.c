@@ -70,8 +70,11 @@ read_open(struct day_file *file, int64_t row, struct arena *arena,
 {
 	struct message_record record;
 	struct recipient_owner owner = {.row = row};
-	int found = message_row_outline(&file->tables, row, arena, &record);
+	int found;
 
+	if (day_file_write_message(file, row, reason) != 0)
+		return -1;
+	found = message_row_outline(&file->tables, row, arena, &record);
 	if (found == 0)
 		return 0;
 	if (found < 0 || arena_failed(arena))
@@ -105,6 +108,8 @@ find_in_day(struct day_file *file, const struct uuid *id, struct arena *arena,
 	if (found != 1)
 		return found;
 	day_file_begin_read(file);
+	if (day_file_write(file, reason) != 0)
+		return -1;
 	found = day_find_id(&file->tables, SQL_MESSAGE_SCAN, id, &row);
 	if (found < 0)
 		return fail(file, reason);

@@ -98,7 +98,8 @@ store_take_message(const struct message_key *key, struct arena *arena,
 {
 	struct day_file *file = key->file;
 
-	if (day_file_begin(file, false, reason) != 0)
+	if (day_file_begin(file, false, reason) != 0 ||
+	    day_file_write_message(file, key->row, reason) != 0)
 		return -1;
 	day_file_forget_legs(file, key->row);
 	if (read_all(file, key->row, arena, taken_r) != 0 ||

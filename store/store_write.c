@@ -17,6 +17,7 @@
 #include "store/operation_row.h"
 #include "store/queue_id_row.h"
 #include "store/recipient_row.h"
+#include "store/unwritten.h"
 
 #define NS_PER_MINUTE (60 * CLOCK_NS_PER_SECOND)
 
@@ -40,9 +41,19 @@ add_recipients(struct day_file *file, const struct message_event *event,
 		    .reject_dsn = from->reject_dsn,
 		    .reject_text = from->reject_text};
 
-		recipient_row_add(&file->tables, &owner, &recipient);
+		unwritten_add_recipient(
+		    file->unwritten, &file->tables, &owner, &recipient);
 		day_outcomes_add(file->outcomes, row, recipient.state);
 	}
+}
+
+/* After something was added to the batch. */
+static int
+check_batch(struct day_file *file, struct reason *reason)
+{
+	if (unwritten_is_full(file->unwritten))
+		return day_file_write(file, reason);
+	return database_check(file->tables.database, reason);
 }
 
 int
@@ -56,10 +67,10 @@ store_add_message(struct day_file *file, const struct message_event *event,
 	if (day_file_begin(file, false, reason) != 0)
 		return -1;
 	key_r->file = file;
-	key_r->row =
-	    message_row_add(&file->tables, &message, &file->message_hint);
+	key_r->row = unwritten_add_message(
+	    file->unwritten, &file->tables, &message, &file->message_hint);
 	add_recipients(file, event, verdict->recipients, key_r->row);
-	return database_check(file->tables.database, reason);
+	return check_batch(file, reason);
 }
 
 int
@@ -70,13 +81,9 @@ store_change_message(const struct message_key *key,
 
 	if (day_file_begin(file, false, reason) != 0)
 		return -1;
-	message_row_change(
-	    &file->tables, key->row, change->evidence, change->size_bytes);
-	if (database_check(file->tables.database, reason) != 0)
-		return -1;
-	if (database_changes(file->tables.database) == 0)
-		return reason_set(reason, "%s: no such message", file->path);
-	return 0;
+	unwritten_change_message(
+	    file->unwritten, key->row, change->evidence, change->size_bytes);
+	return check_batch(file, reason);
 }
 
 int
@@ -104,6 +111,9 @@ store_add_attempt(const struct message_key *key,
 	if (day_file_begin(file, false, reason) != 0)
 		return -1;
 	arena_reset(file->scratch);
+	if ((subject == NULL || attempt->queue_id != NULL) &&
+	    day_file_write_message(file, key->row, reason) != 0)
+		return -1;
 	if (subject == NULL) {
 		found.address = recipient_row_brief(
 		    &file->tables, &place, file->scratch, &found.leg_row);
@@ -121,12 +131,17 @@ store_add_departure(const struct message_key *key, uint32_t number,
 {
 	struct day_file *file = key->file;
 	struct statement *add;
+	int64_t address;
 
 	if (day_file_begin(file, false, reason) != 0)
 		return -1;
+	address = unwritten_address(file->unwritten, key->row, number);
+	if (address == 0)
+		address =
+		    recipient_row_address(&file->tables, key->row, number);
 	add = database_statement(file->tables.database, SQL_DEPARTURE_ADD);
 	bind_integer(add, wall_ns / NS_PER_MINUTE);
-	bind_integer(add, day_recipient_key(key->row, number));
+	bind_integer(add, address);
 	statement_run(add);
 	return database_check(file->tables.database, reason);
 }
@@ -171,9 +186,10 @@ store_add_recipient(const struct message_key *key, const char *address,
 		return -1;
 	recipient.address = address;
 	day_file_note_decision(file, change->leg_row);
-	recipient_row_add(&file->tables, &owner, &recipient);
+	unwritten_add_recipient(
+	    file->unwritten, &file->tables, &owner, &recipient);
 	day_outcomes_add(file->outcomes, key->row, change->state);
-	return database_check(file->tables.database, reason);
+	return check_batch(file, reason);
 }
 
 /* A leg whose decision is revised must still be found. */
@@ -185,7 +201,10 @@ note_revised(struct day_file *file, int64_t message_row,
 
 	if (change->has_one_leg)
 		return;
-	leg = recipient_row_leg(&file->tables, message_row, change->number);
+	if (!unwritten_leg(
+		file->unwritten, message_row, change->number, &leg))
+		leg = recipient_row_leg(
+		    &file->tables, message_row, change->number);
 	if (leg != 0 && leg != change->leg_row)
 		day_file_note_leg(file, message_row, leg);
 }
@@ -201,14 +220,11 @@ store_change_recipient(const struct message_key *key,
 		return -1;
 	note_revised(file, key->row, change);
 	day_file_note_decision(file, change->leg_row);
-	recipient_row_change(&file->tables, key->row, &recipient);
-	if (database_check(file->tables.database, reason) != 0)
-		return -1;
-	if (database_changes(file->tables.database) == 0)
-		return reason_set(reason, "%s: no such recipient", file->path);
+	unwritten_change_recipient(
+	    file->unwritten, &file->tables, key->row, &recipient);
 	day_outcomes_move(
 	    file->outcomes, key->row, change->former, change->state);
-	return 0;
+	return check_batch(file, reason);
 }
 
 /* What the leg's message says, in the file's scratch arena. */
@@ -218,6 +234,8 @@ read_message(struct day_file *file, const struct message_key *message,
 {
 	int found;
 
+	if (unwritten_brief(file->unwritten, message->row, brief_r))
+		return 0;
 	arena_reset(file->scratch);
 	found = message_row_brief(
 	    &file->tables, message->row, file->scratch, brief_r);

@@ -4,7 +4,9 @@
  * legs.
  *
  * Part of store.h, whose rules hold. Each function begins the file's
- * transaction if the batch has not yet.
+ * transaction if the batch has not yet. What is said of messages and recipients
+ * is written when the batch ends (unwritten.h): then store_commit() fails if
+ * one that was to be changed is not there.
  */
 #ifndef STORE_STORE_WRITE_H
 #define STORE_STORE_WRITE_H
