@@ -67,6 +67,21 @@ is_control(const char *text, size_t size)
 	return size == 2 && first == 0xc2 && (unsigned char)text[1] < 0xa0;
 }
 
+bool
+text_is_utf8(const char *text, size_t size)
+{
+	size_t at = 0;
+
+	while (at < size) {
+		size_t character = text_character(text + at, size - at);
+
+		if (character == 0 || text[at] == '\0')
+			return false;
+		at += character;
+	}
+	return true;
+}
+
 void
 text_sanitize(char *text, size_t size)
 {

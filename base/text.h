@@ -3,11 +3,15 @@
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The size in bytes of the UTF-8 character (RFC 3629) at the front of the
  * `size` bytes at `text`; 0 where there is none: an invalid or cut sequence. */
 size_t text_character(const char *text, size_t size);
+
+/* Whether all of it is UTF-8, and without NUL. */
+bool text_is_utf8(const char *text, size_t size);
 
 /* Overwrites control characters (C0, DEL and C1) and bytes that are not UTF-8
  * with '?'. The size in bytes stays. */

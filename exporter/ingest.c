@@ -63,7 +63,6 @@ struct ingest {
 	bool at_end;        /* everything that was there is read */
 	bool broken;        /* the store must be read again before going on */
 	int64_t pause_ns;
-	uint64_t store_errors;
 	enum loss_detection noted_detection;
 };
 
@@ -126,7 +125,6 @@ publish(struct ingest *ingest)
 	set_live(
 	    ingest, METRIC_FILINGS_WAITING, (int64_t)join.sessions_waiting);
 	upkeep_gauges(&ingest->upkeep, ingest->picture.live);
-	set_live(ingest, METRIC_STORE_ERRORS, (int64_t)ingest->store_errors);
 	set_live(ingest, METRIC_BUILD_INFO, 1);
 	published_swap(ingest->published, &ingest->picture);
 }
@@ -140,7 +138,6 @@ break_off(struct ingest *ingest, const struct reason *reason)
 	upkeep_break_off(&ingest->upkeep);
 	ingest->broken = true;
 	ingest->batch_events = 0;
-	ingest->store_errors++;
 	ingest->pause_ns *= 2;
 	if (ingest->pause_ns < FIRST_PAUSE_NS)
 		ingest->pause_ns = FIRST_PAUSE_NS;
@@ -149,8 +146,8 @@ break_off(struct ingest *ingest, const struct reason *reason)
 	snprintf(ingest->picture.trouble, sizeof(ingest->picture.trouble), "%s",
 	    reason->text);
 	/* Of the rest, what was committed stays to be seen. */
-	set_live(ingest, METRIC_STORE_ERRORS, (int64_t)ingest->store_errors);
 	look_at_sources(ingest);
+	upkeep_gauges(&ingest->upkeep, ingest->picture.live);
 	published_swap(ingest->published, &ingest->picture);
 }
 

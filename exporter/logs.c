@@ -95,8 +95,7 @@ open_postfix(const struct logs_settings *settings, struct store *store,
 	if (logs_r->instances == NULL)
 		return -1;
 	logs_r->trust = log_trust_new();
-	if (log_trust_load(logs_r->trust, store, reason) != 0)
-		return -1;
+	log_trust_load(logs_r->trust, store);
 	join_read_logs(join, logs_r->instances, refusals_wall_ns);
 	join_trust_logs(join, logs_r->trust);
 	return for_each_path(settings->paths, add_postfix, &adding, reason);

@@ -62,6 +62,7 @@ void
 upkeep_break_off(struct upkeep *upkeep)
 {
 	upkeep->is_sealing = false;
+	upkeep->errors++;
 }
 
 static int64_t
@@ -108,10 +109,13 @@ upkeep_gauges(const struct upkeep *upkeep, int64_t *live)
 	set_live(live, METRIC_STORE_BYTES, (int64_t)store.bytes);
 	set_live(
 	    live, METRIC_STORE_DAMAGED_FILES, (int64_t)store.damaged_files);
+	set_live(
+	    live, METRIC_STORE_REPLACED_FILES, (int64_t)store.replaced_files);
 	set_live(live, METRIC_STORE_OLDEST_DAY,
 	    store.oldest_day != INT64_MAX ? store.oldest_day * CLOCK_NS_PER_DAY
 					  : 0);
 	set_live(live, METRIC_STORE_PURGES, (int64_t)store.purged_days);
+	set_live(live, METRIC_STORE_ERRORS, (int64_t)upkeep->errors);
 	set_live(live, METRIC_STORE_COMMITS, (int64_t)store.commits);
 	set_live(live, METRIC_STORE_LONGEST_COMMIT, store.longest_commit_ns);
 }

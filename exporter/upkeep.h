@@ -26,6 +26,7 @@ struct upkeep {
 	int64_t seal_at_ns; /* when days that were not sealed are tried again */
 	bool is_sealing;    /* in the running batch */
 	bool is_purging;
+	uint64_t errors; /* batches given up */
 	/* Called when files are gone that others may still have open; NULL:
 	 * nobody needs to know. */
 	void (*purged)(void);

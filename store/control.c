@@ -3,16 +3,19 @@
  * Keeps control.db. Called by store.c on the ingest thread.
  *
  * Bounds are not synced at each commit: being behind is harmless, and the day
- * files are always ahead of them. Notes are rare, and synced.
+ * files are always ahead of them. Notes are rare, and synced. Both are kept in
+ * memory, too: a file that others remove or damage is made anew from there.
  */
 #include "store/control.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/buffer.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/reason.h"
+#include "store/control_notes.h"
 #include "store/database.h"
 #include "store/layout.h"
 #include "store/positions.h"
@@ -22,28 +25,25 @@
 /* Its log is copied by the ingest thread itself at this size: a moment's work,
  * and never synced at commits. */
 #define LOG_PAGES_MAX 1000
+/* Commits shall not wait for bounds, which may lag behind. */
+#define BOUNDS_PATIENCE_MS 20
+#define NOTE_PATIENCE_MS 5000
 
 struct control {
 	char *path;
-	struct database *database;
+	struct database *database; /* NULL: it could not be opened */
+	struct layout_identity identity;
 	struct positions bounds;
+	struct control_notes notes;
+	bool is_failing; /* bounds could not be written; it is told */
+	uint64_t replaced, set_aside;
 };
 
-/* Returns 0, or -1 with *failure_r and a reason. */
 static int
-open_file(struct control *control, enum database_failure *failure_r,
-    struct reason *reason)
+adopt(struct control *control, struct reason *reason)
 {
-	struct layout_identity found = layout_identify(control->path);
 	enum schema_state state = SCHEMA_CURRENT;
 
-	*failure_r = DATABASE_FAILED;
-	if (found.inode == 0 && layout_create(control->path, reason) != 0)
-		return -1;
-	control->database = database_open(control->path, DATABASE_WRITE,
-	    control_sql, CONTROL_STATEMENTS, failure_r, reason);
-	if (control->database == NULL)
-		return -1;
 	if (database_set_up_writer(control->database, false) == 0 &&
 	    schema_inspect(control->database, &state) == 0) {
 		if (state == SCHEMA_EMPTY)
@@ -56,29 +56,70 @@ open_file(struct control *control, enum database_failure *failure_r,
 		    "%s: written by a newer version of postlag", control->path);
 	if (state == SCHEMA_FOREIGN)
 		database_damaged(control->database, "file: not one of ours");
-	positions_read(&control->bounds, control->database, SQL_BOUNDS_READ);
+	return database_check(control->database, reason);
+}
+
+/* Returns 0, or -1 with *failure_r and a reason. */
+static int
+open_file(struct control *control, struct positions *bounds,
+    enum database_failure *failure_r, struct reason *reason)
+{
+	struct layout_identity found = layout_identify(control->path);
+
+	*failure_r = DATABASE_FAILED;
+	if (found.inode == 0 && layout_create(control->path, reason) != 0)
+		return -1;
+	control->database = database_open(control->path, DATABASE_WRITE,
+	    control_sql, CONTROL_STATEMENTS, failure_r, reason);
+	if (control->database == NULL || adopt(control, reason) != 0) {
+		if (control->database != NULL)
+			*failure_r = database_failure(control->database);
+		return -1;
+	}
+	if (bounds != NULL) {
+		positions_read(bounds, control->database, SQL_BOUNDS_READ);
+		control_notes_read(&control->notes, control->database);
+	}
+	control->identity = layout_identify_all(control->path);
 	*failure_r = database_failure(control->database);
 	return database_check(control->database, reason);
+}
+
+static int
+set_aside(struct control *control, struct reason *reason)
+{
+	log_error("file=%s reason=damaged, set aside", control->path);
+	database_close(&control->database);
+	control->set_aside++;
+	return layout_set_aside(control->path, reason);
+}
+
+/* What it holds is added to `bounds` and the notes unless `bounds` is NULL.
+ * Returns 0, or -1: it is closed then. */
+static int
+open_or_replace(
+    struct control *control, struct positions *bounds, struct reason *reason)
+{
+	enum database_failure failure;
+	int result = open_file(control, bounds, &failure, reason);
+
+	if (result != 0 && failure == DATABASE_DAMAGED) {
+		result = set_aside(control, reason);
+		if (result == 0)
+			result = open_file(control, bounds, &failure, reason);
+	}
+	if (result != 0)
+		database_close(&control->database);
+	return result;
 }
 
 struct control *
 control_open(const char *directory, struct reason *reason)
 {
 	struct control *control = memory_zeroed(1, sizeof(*control));
-	enum database_failure failure;
-	int result;
 
 	control->path = layout_path(directory, "control.db");
-	result = open_file(control, &failure, reason);
-	if (result != 0 && failure == DATABASE_DAMAGED) {
-		log_error("file=%s reason=damaged, set aside", control->path);
-		database_close(&control->database);
-		positions_clear(&control->bounds);
-		result = layout_set_aside(control->path, reason);
-		if (result == 0)
-			result = open_file(control, &failure, reason);
-	}
-	if (result != 0)
+	if (open_or_replace(control, &control->bounds, reason) != 0)
 		control_close(&control);
 	return control;
 }
@@ -89,29 +130,96 @@ control_bound(const struct control *control, const char *source)
 	return positions_get(&control->bounds, source);
 }
 
+static void
+put_bounds(const struct control *control)
+{
+	for (size_t i = 0; i < control->bounds.count; i++)
+		position_write(control->database, SQL_BOUND_WRITE,
+		    control->bounds.items[i].source,
+		    control->bounds.items[i].position);
+}
+
+/* Ends the transaction. A file that turned out to be damaged is set aside. */
+static int
+finish(struct control *control, struct reason *reason)
+{
+	struct database *database = control->database;
+	struct reason why;
+
+	database_commit(database);
+	if (database_check(database, reason) == 0)
+		return 0;
+	if (database_failure(database) != DATABASE_DAMAGED)
+		database_rollback(database);
+	else if (set_aside(control, &why) != 0)
+		log_error("reason=%s", why.text);
+	return -1;
+}
+
+/* Writes everything to a file that others may have put there. */
+static int
+make_anew(struct control *control, struct reason *reason)
+{
+	if (open_or_replace(control, NULL, reason) != 0)
+		return -1;
+	database_begin_write(control->database);
+	put_bounds(control);
+	control_notes_put(&control->notes, control->database);
+	return finish(control, reason);
+}
+
+/* Has the file open that stands at the path, with everything in it. */
+static int
+make_sure(struct control *control, struct reason *reason)
+{
+	struct layout_identity now = layout_identify_all(control->path);
+	enum layout_change change = layout_compare(&control->identity, &now);
+
+	if (control->database != NULL && change == LAYOUT_SAME) {
+		control->identity = now;
+		return 0;
+	}
+	if (control->database != NULL) {
+		log_error("file=%s reason=\"%s\"", control->path,
+		    layout_change_text(change));
+		control->replaced++;
+		database_close(&control->database);
+	}
+	return make_anew(control, reason);
+}
+
+static int
+write_bounds(struct control *control, struct reason *reason)
+{
+	if (make_sure(control, reason) != 0)
+		return -1;
+	database_set_patience(control->database, BOUNDS_PATIENCE_MS);
+	database_begin_write(control->database);
+	put_bounds(control);
+	if (finish(control, reason) != 0)
+		return -1;
+	if (database_wal_pages(control->database) > LOG_PAGES_MAX)
+		database_checkpoint(control->database, false);
+	return 0;
+}
+
 void
 control_raise(struct control *control, const struct source_position *positions,
     size_t count)
 {
-	struct database *database = control->database;
 	struct reason reason;
+	bool was_failing = control->is_failing;
 
 	if (count == 0)
 		return;
-	database_begin_write(database);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++)
 		positions_raise(&control->bounds, positions[i].source,
 		    positions[i].position);
-		position_write(database, SQL_BOUND_WRITE, positions[i].source,
-		    control_bound(control, positions[i].source));
-	}
-	database_commit(database);
-	if (database_check(database, &reason) != 0) {
-		log_warn("reason=%s", reason.text);
-		database_rollback(database);
-	}
-	if (database_wal_pages(database) > LOG_PAGES_MAX)
-		database_checkpoint(database, false);
+	control->is_failing = write_bounds(control, &reason) != 0;
+	if (control->is_failing && !was_failing)
+		log_error("reason=\"%s\"", reason.text);
+	else if (was_failing && !control->is_failing)
+		log_info("file=%s state=\"written again\"", control->path);
 }
 
 /* This commit alone waits for the disk. */
@@ -119,54 +227,49 @@ int
 control_note_write(struct control *control, const char *name,
     const struct buffer *value, struct reason *reason)
 {
-	struct database *database = control->database;
-	struct statement *statement;
 	int result;
 
-	database_execute(
-	    database, "PRAGMA synchronous = FULL; PRAGMA secure_delete = ON");
-	database_begin_write(database);
-	statement = database_statement(database, SQL_NOTE_WRITE);
-	bind_string(statement, name);
-	bind_blob(statement, value->size > 0 ? value->data : (const void *)"",
-	    value->size);
-	statement_run(statement);
-	database_commit(database);
-	result = database_check(database, reason);
-	if (result != 0)
-		database_rollback(database);
-	database_execute(database, "PRAGMA synchronous = NORMAL");
+	if (make_sure(control, reason) != 0)
+		return -1;
+	database_set_patience(control->database, NOTE_PATIENCE_MS);
+	database_execute(control->database,
+	    "PRAGMA synchronous = FULL; PRAGMA secure_delete = ON");
+	database_begin_write(control->database);
+	control_note_put(control->database, name, value);
+	result = finish(control, reason);
+	if (result == 0)
+		control_notes_set(&control->notes, name, value);
+	if (control->database != NULL)
+		database_execute(
+		    control->database, "PRAGMA synchronous = NORMAL");
 	return result;
 }
 
 int
 control_empty_log(struct control *control)
 {
-	return database_checkpoint(control->database, true);
+	return control->database == NULL
+		   ? -1
+		   : database_checkpoint(control->database, true);
 }
 
-int
-control_note_read(struct control *control, const char *name,
-    struct buffer *value_r, struct reason *reason)
+bool
+control_note_read(
+    const struct control *control, const char *name, struct buffer *value_r)
 {
-	struct statement *statement =
-	    database_statement(control->database, SQL_NOTE_READ);
-	const void *data;
-	size_t size;
-	int found;
+	const struct control_note *note =
+	    control_notes_find(&control->notes, name);
 
-	bind_string(statement, name);
-	found = statement_step(statement);
-	if (found == 1) {
-		data = column_bytes(statement, 0, &size);
-		buffer_append(value_r, data, size);
-		statement_end(statement);
-	}
-	if (database_check(control->database, reason) != 0) {
-		database_rollback(control->database);
-		return -1;
-	}
-	return found;
+	if (note != NULL)
+		buffer_append(value_r, note->value.data, note->value.size);
+	return note != NULL;
+}
+
+uint64_t
+control_figures(const struct control *control, uint64_t *replaced_r)
+{
+	*replaced_r = control->replaced;
+	return control->set_aside;
 }
 
 void
@@ -178,6 +281,7 @@ control_close(struct control **control)
 		database_checkpoint((*control)->database, true);
 	database_close(&(*control)->database);
 	positions_clear(&(*control)->bounds);
+	control_notes_clear(&(*control)->notes);
 	free((*control)->path);
 	free(*control);
 	*control = NULL;

@@ -10,30 +10,36 @@
 
 #include "proto/segment.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct buffer;
 struct control;
 struct reason;
 struct source_position;
 
-/* Opens or creates it; a damaged one is replaced by an empty one. Returns NULL
- * with a reason. */
+/* Opens or creates it; a damaged one is replaced by an empty one. What others
+ * do to the file later is told, and it is made anew. Returns NULL with a
+ * reason. */
 struct control *control_open(const char *directory, struct reason *reason);
 
 struct journal_position control_bound(
     const struct control *control, const char *source);
 
 /* Raises the bounds, in memory and then on disk; what cannot be written is
- * told. */
+ * told once, and tried again each time. */
 void control_raise(struct control *control,
     const struct source_position *positions, size_t count);
 
 /* See store_note_write() and store_note_read(). */
 int control_note_write(struct control *control, const char *name,
     const struct buffer *value, struct reason *reason);
-int control_note_read(struct control *control, const char *name,
-    struct buffer *value_r, struct reason *reason);
+bool control_note_read(
+    const struct control *control, const char *name, struct buffer *value_r);
+
+/* How often the file was set aside, and found replaced by others. */
+uint64_t control_figures(const struct control *control, uint64_t *replaced_r);
 
 /* Copies its log and empties it, so that what notes held is nowhere. Returns 0,
  * or -1 when readers are in the way. */

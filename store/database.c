@@ -14,13 +14,14 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/memory.h"
 #include "base/reason.h"
 #include "base/text.h"
 
-#define BUSY_TIMEOUT_MS 5000
+#define PATIENCE_MS 5000
 #define CHECKPOINT_TIMEOUT_MS 20
 
 struct statement {
@@ -35,6 +36,7 @@ struct database {
 	unsigned count;
 	struct statement *statements;
 	int wal_pages;
+	int patience_ms;
 	enum database_failure failure;
 	struct reason reason;
 };
@@ -85,12 +87,26 @@ set_up_library(void)
 static int
 configure(struct database *database)
 {
-	sqlite3_busy_timeout(database->handle, BUSY_TIMEOUT_MS);
+	database_set_patience(database, PATIENCE_MS);
 	sqlite3_extended_result_codes(database->handle, 1);
 	sqlite3_wal_hook(database->handle, note_wal, database);
 	return database_execute(database,
 	    "PRAGMA mmap_size = 0; PRAGMA trusted_schema = OFF;"
 	    "PRAGMA temp_store = MEMORY;");
+}
+
+/* Where the right to write is missing SQLite opens the file to read, and would
+ * not write it after it was given. */
+static int
+check_mode(const struct database *database, enum database_mode mode,
+    const char *path, struct reason *reason)
+{
+	if (mode == DATABASE_READ ||
+	    sqlite3_db_readonly(database->handle, "main") != 1)
+		return 0;
+	if (access(path, W_OK) != 0)
+		return reason_set_errno(reason, "cannot be written");
+	return reason_set(reason, "cannot be written");
 }
 
 struct database *
@@ -110,10 +126,12 @@ database_open(const char *path, enum database_mode mode, const char *const *sql,
 	database->count = count;
 	database->statements =
 	    memory_zeroed(count, sizeof(*database->statements));
-	if (code == SQLITE_OK)
-		configure(database);
-	else
+	if (code != SQLITE_OK)
 		fail(database, code);
+	else if (check_mode(database, mode, path, &database->reason) != 0)
+		database->failure = DATABASE_FAILED;
+	else
+		configure(database);
 	*failure_r = database->failure;
 	if (database->failure != DATABASE_FINE) {
 		reason_set(reason, "%s: %s", path, database->reason.text);
@@ -164,6 +182,13 @@ database_define(
 	    SQLITE_UTF8 | SQLITE_DETERMINISTIC, definition, call, NULL, NULL,
 	    free);
 	return code == SQLITE_OK ? 0 : fail(database, code);
+}
+
+void
+database_set_patience(struct database *database, int patience_ms)
+{
+	database->patience_ms = patience_ms;
+	sqlite3_busy_timeout(database->handle, patience_ms);
 }
 
 int
@@ -302,7 +327,7 @@ database_checkpoint(struct database *database, bool truncate)
 	sqlite3_busy_timeout(database->handle, CHECKPOINT_TIMEOUT_MS);
 	code = sqlite3_wal_checkpoint_v2(
 	    database->handle, "main", mode, &pages, &copied);
-	sqlite3_busy_timeout(database->handle, BUSY_TIMEOUT_MS);
+	sqlite3_busy_timeout(database->handle, database->patience_ms);
 	return code == SQLITE_OK && pages >= 0 && copied == pages ? 0 : -1;
 }
 
@@ -371,27 +396,12 @@ bind_null(struct statement *statement)
 		bound(statement, sqlite3_bind_null(statement->handle, index));
 }
 
-static bool
-is_utf8(const char *text, size_t size)
-{
-	size_t at = 0;
-
-	while (at < size) {
-		size_t character = text_character(text + at, size - at);
-
-		if (character == 0 || text[at] == '\0')
-			return false;
-		at += character;
-	}
-	return true;
-}
-
 void
 bind_text(struct statement *statement, const void *text, size_t size)
 {
 	int index;
 
-	if (text == NULL || !is_utf8(text, size)) {
+	if (text == NULL || !text_is_utf8(text, size)) {
 		bind_blob(statement, text, size);
 		return;
 	}

@@ -28,7 +28,8 @@ enum database_failure {
 	DATABASE_FAILED   /* disk full, I/O, locked, ... : try again later */
 };
 
-/* The file must exist (an empty one is an empty database). `sql` are the
+/* The file must exist (an empty one is an empty database), and for
+ * DATABASE_WRITE be one that can be written. `sql` are the
  * `count` statements that will be asked for by number, prepared when first
  * used; the array must outlive the connection. Returns NULL with a reason and
  * *failure_r. */
@@ -37,6 +38,9 @@ struct database *database_open(const char *path, enum database_mode mode,
     struct reason *reason);
 
 void database_close(struct database **database);
+
+/* How long to wait for others' locks; else some seconds. */
+void database_set_patience(struct database *database, int patience_ms);
 
 /* Lets statements call `function` as name(text). Returns 0 or -1. */
 typedef int64_t database_function(const char *text, size_t size);

@@ -99,11 +99,26 @@ set_aside(struct day_file *file, const char *why)
 	struct reason reason;
 
 	forget(file);
+	file->is_suspect = false;
 	file->set_aside++;
 	if (layout_set_aside(file->path, &reason) == 0)
 		log_error("file=%s reason=%s, set aside", file->path, why);
 	else
 		log_error("reason=%s", reason.text);
+}
+
+static void
+verify(struct day_file *file, enum schema_state state)
+{
+	struct database *database = file->tables.database;
+	int64_t is_sound = 0;
+
+	if (state != SCHEMA_EMPTY)
+		database_read_integer(database,
+		    "SELECT quick_check = 'ok' FROM pragma_quick_check(1)",
+		    &is_sound);
+	if (!is_sound)
+		database_damaged(database, "file");
 }
 
 /* Makes sure that it is a day file of ours. Returns 0, or -1 with *damaged_r
@@ -127,6 +142,8 @@ adopt(struct day_file *file, bool *damaged_r, struct reason *reason)
 		else if (state == SCHEMA_OLDER)
 			schema_upgrade(database, SCHEMA_DAY);
 	}
+	if (file->is_suspect)
+		verify(file, state);
 	if (database_check(database, NULL) == 0) {
 		file->tables.intern = intern_new(database);
 		file->has_queue_ids = queue_id_rows_are_there(&file->tables);
@@ -142,19 +159,23 @@ adopt(struct day_file *file, bool *damaged_r, struct reason *reason)
 static int
 connect_file(struct day_file *file, bool *damaged_r, struct reason *reason)
 {
+	const struct layout_identity before = layout_identify(file->path);
 	enum database_failure failure;
 
-	file->identity = layout_identify(file->path);
 	file->tables.database = database_open(file->path, DATABASE_WRITE,
 	    day_sql, DAY_STATEMENTS, &failure, reason);
 	*damaged_r = failure == DATABASE_DAMAGED;
 	if (file->tables.database == NULL)
 		return -1;
 	if (adopt(file, damaged_r, reason) != 0) {
-		if (!*damaged_r)
-			disconnect(file);
+		disconnect(file);
 		return -1;
 	}
+	/* The log is there now. */
+	file->identity = layout_identify_all(file->path);
+	file->identity.device = before.device;
+	file->identity.inode = before.inode;
+	file->is_suspect = false;
 	memset(&file->message_hint, 0, sizeof(file->message_hint));
 	memset(&file->leg_hint, 0, sizeof(file->leg_hint));
 	unwritten_discard(file->unwritten);
@@ -196,13 +217,57 @@ day_file_open(struct day_file *file, bool create, struct totals *sums,
 	return 1;
 }
 
-static bool
-is_replaced(const struct day_file *file)
+/* What is in a log without a name is copied, or would be lost. */
+static int
+save_log(struct day_file *file, struct reason *reason)
+{
+	file->is_reading = false;
+	database_rollback(file->tables.database);
+	if (database_checkpoint(file->tables.database, false) == 0)
+		return 0;
+	return reason_set(
+	    reason, "%s: its log was removed, and is in use", file->path);
+}
+
+static int
+give_up(struct day_file *file, enum layout_change change, struct reason *reason)
+{
+	forget(file);
+	file->is_suspect = change == LAYOUT_CUT;
+	file->replaced++;
+	log_error(
+	    "file=%s reason=\"%s\"", file->path, layout_change_text(change));
+	return reason_set(
+	    reason, "%s: %s", file->path, layout_change_text(change));
+}
+
+/* Whether others did something to the open file. Returns 0, or -1 when they
+ * did: then it is closed. */
+static int
+look_for_others(struct day_file *file, struct reason *reason)
+{
+	struct layout_identity now = layout_identify_all(file->path);
+	enum layout_change change = layout_compare(&file->identity, &now);
+
+	if (change == LAYOUT_SAME) {
+		file->identity = now;
+		return 0;
+	}
+	if (change == LAYOUT_LOG_REPLACED && save_log(file, reason) != 0)
+		return -1;
+	return give_up(file, change, reason);
+}
+
+/* What was committed to a file that was removed before is read again. */
+static int
+look_for_removal(struct day_file *file, struct reason *reason)
 {
 	struct layout_identity now = layout_identify(file->path);
 
-	return now.device != file->identity.device ||
-	       now.inode != file->identity.inode;
+	if (now.device == file->identity.device &&
+	    now.inode == file->identity.inode)
+		return 0;
+	return give_up(file, LAYOUT_REPLACED, reason);
 }
 
 int
@@ -212,14 +277,8 @@ day_file_begin(struct day_file *file, bool create, struct reason *reason)
 
 	if (file->in_transaction)
 		return 0;
-	if (file->tables.database != NULL && is_replaced(file)) {
-		forget(file);
-		file->replaced++;
-		log_error("file=%s reason=removed or replaced by somebody else",
-		    file->path);
-		return reason_set(
-		    reason, "%s: removed or replaced", file->path);
-	}
+	if (file->tables.database != NULL && look_for_others(file, reason) != 0)
+		return -1;
 	opened = day_file_open(file, create, NULL, reason);
 	if (opened == 0)
 		return reason_set(reason, "%s: removed", file->path);
@@ -350,7 +409,8 @@ day_file_commit(struct day_file *file, const struct source_position *positions,
 		    positions_further(&file->positions, positions[i].source,
 			positions[i].position));
 	database_commit(database);
-	if (database_check(database, reason) != 0)
+	if (database_check(database, reason) != 0 ||
+	    look_for_removal(file, reason) != 0)
 		return -1;
 	for (size_t i = 0; i < count; i++)
 		positions_raise(&file->positions, positions[i].source,

@@ -38,6 +38,7 @@ struct day_file {
 	char *path;
 	struct day_tables tables; /* database is NULL while closed */
 	struct layout_identity identity;
+	bool is_suspect; /* others cut it; it may be damaged */
 	bool in_transaction; /* to write */
 	bool is_reading;     /* in one to read, which excludes the other */
 	bool unpublished;    /* committed, not yet in the sums */
@@ -75,8 +76,9 @@ bool day_file_is_finished(struct day_file *file);
 void day_file_close(struct day_file *file);
 
 /* Begins a transaction unless there is one, in the file that now stands at the
- * path. When that is not the one that was open, fails once: what the caller
- * knows of the old file's rows is void. Returns 0, or -1 with a reason. */
+ * path. When that is not the one that was open, or others did something to it
+ * or its log, fails once: what the caller knows of the old file's rows is void.
+ * Returns 0, or -1 with a reason. */
 int day_file_begin(struct day_file *file, bool create, struct reason *reason);
 
 /* Begins a transaction to read, unless there is one at all: so that the file is

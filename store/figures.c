@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "store/control.h"
 #include "store/day_file.h"
 #include "store/layout.h"
 #include "store/store_private.h"
@@ -41,6 +42,8 @@ store_figures(struct store *store, struct store_figures *figures_r)
 	    .oldest_day = store->oldest_day,
 	    .commits = store->commits,
 	    .longest_commit_ns = store->longest_commit_ns};
+	figures_r->damaged_files +=
+	    control_figures(store->control, &figures_r->replaced_files);
 	for (size_t i = 0; i < store->file_count; i++) {
 		const struct day_file *file = store->files[i];
 		uint64_t bytes = layout_bytes(file->path);

@@ -48,18 +48,16 @@ parse(struct forget_list *list, char *text)
 		append(list, memory_string(line));
 }
 
-int
-forget_list_read(
-    struct forget_list *list, struct store *store, struct reason *reason)
+void
+forget_list_read(struct forget_list *list, const struct store *store)
 {
 	struct buffer note = {.data = NULL};
-	int found = store_note_read(store, NOTE, &note, reason);
+	bool found = store_note_read(store, NOTE, &note);
 
 	buffer_append(&note, "", 1);
-	if (found == 1)
+	if (found)
 		parse(list, (char *)note.data);
 	buffer_free(&note);
-	return found < 0 ? -1 : 0;
 }
 
 static int

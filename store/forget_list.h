@@ -22,9 +22,8 @@ struct forget_list {
 	struct journal_position position; /* of the last one added */
 };
 
-/* Reads the note into an empty list. Returns 0, or -1. */
-int forget_list_read(
-    struct forget_list *list, struct store *store, struct reason *reason);
+/* Reads the note into an empty list. */
+void forget_list_read(struct forget_list *list, const struct store *store);
 
 /* Both also write the note. Return 0, or -1 without effect. */
 int forget_list_add(struct forget_list *list, struct store *store,

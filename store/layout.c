@@ -23,7 +23,9 @@
 #define DAY_NAME_SIZE sizeof("day-YYYYMMDD.db")
 #define SET_ASIDE_MAX 1000
 
-static const char *const log_suffixes[] = {"-wal", "-shm"};
+enum { LOG, INDEX, LOGS };
+static const char *const log_suffixes[LOGS] = {
+    [LOG] = "-wal", [INDEX] = "-shm"};
 
 char *
 layout_path(const char *directory, const char *name)
@@ -114,6 +116,62 @@ layout_identify(const char *path)
 	    .device = status.st_dev, .inode = status.st_ino};
 }
 
+static struct stat
+look_at_log(const char *path, size_t suffix)
+{
+	char *log = memory_format("%s%s", path, log_suffixes[suffix]);
+	struct stat status;
+
+	if (stat(log, &status) != 0)
+		memset(&status, 0, sizeof(status));
+	free(log);
+	return status;
+}
+
+struct layout_identity
+layout_identify_all(const char *path)
+{
+	struct layout_identity identity;
+	struct stat status;
+
+	if (stat(path, &status) != 0)
+		return (struct layout_identity){0};
+	identity = (struct layout_identity){.device = status.st_dev,
+	    .inode = status.st_ino,
+	    .bytes = status.st_size};
+	identity.log = look_at_log(path, LOG).st_ino;
+	identity.index = look_at_log(path, INDEX).st_ino;
+	return identity;
+}
+
+enum layout_change
+layout_compare(
+    const struct layout_identity *before, const struct layout_identity *now)
+{
+	if (now->device != before->device || now->inode != before->inode)
+		return LAYOUT_REPLACED;
+	if (now->log != before->log)
+		return LAYOUT_LOG_REPLACED;
+	if (now->index != before->index)
+		return LAYOUT_INDEX_REPLACED;
+	return now->bytes < before->bytes ? LAYOUT_CUT : LAYOUT_SAME;
+}
+
+const char *
+layout_change_text(enum layout_change change)
+{
+	static const char *const texts[LAYOUT_CHANGES] = {
+	    [LAYOUT_SAME] = "the same",
+	    [LAYOUT_REPLACED] = "removed or replaced by somebody else",
+	    [LAYOUT_LOG_REPLACED] = "its log was removed by somebody else",
+	    [LAYOUT_INDEX_REPLACED] = "its log's index was removed by somebody "
+				      "else",
+	    [LAYOUT_CUT] = "cut short by somebody else",
+	};
+
+	return texts[change];
+}
+
 int
 layout_sync_name(const char *path)
 {
@@ -131,7 +189,7 @@ layout_sync_name(const char *path)
 static void
 remove_log(const char *path)
 {
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < LOGS; i++) {
 		char *log = memory_format("%s%s", path, log_suffixes[i]);
 
 		unlink(log);
@@ -156,8 +214,8 @@ is_log(char *name)
 	size_t size = strlen(name);
 	int64_t day;
 
-	if (size < 4 || (strcmp(name + size - 4, log_suffixes[0]) != 0 &&
-			    strcmp(name + size - 4, log_suffixes[1]) != 0))
+	if (size < 4 || (strcmp(name + size - 4, log_suffixes[LOG]) != 0 &&
+			    strcmp(name + size - 4, log_suffixes[INDEX]) != 0))
 		return false;
 	name[size - 4] = '\0';
 	return layout_parse(name, &day) == 1;
@@ -214,7 +272,7 @@ layout_set_aside(const char *path, struct reason *reason)
 		free(aside);
 		return -1;
 	}
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < LOGS; i++) {
 		log = memory_format("%s%s", path, log_suffixes[i]);
 		log_aside = memory_format("%s%s", aside, log_suffixes[i]);
 		rename(log, log_aside);
@@ -228,14 +286,10 @@ layout_set_aside(const char *path, struct reason *reason)
 uint64_t
 layout_bytes(const char *path)
 {
-	char *log = memory_format("%s-wal", path);
 	struct stat status;
-	uint64_t bytes = 0;
+	uint64_t bytes = (uint64_t)look_at_log(path, LOG).st_size;
 
 	if (stat(path, &status) == 0)
 		bytes += (uint64_t)status.st_size;
-	if (stat(log, &status) == 0)
-		bytes += (uint64_t)status.st_size;
-	free(log);
 	return bytes;
 }

@@ -44,9 +44,32 @@ long layout_list(
 struct layout_identity {
 	dev_t device;
 	ino_t inode;
+	/* These only from layout_identify_all(). */
+	off_t bytes;
+	ino_t log, index; /* what stands beside it */
 };
 
 struct layout_identity layout_identify(const char *path);
+struct layout_identity layout_identify_all(const char *path);
+
+/* What others may do to a file while SQLite has it open. Its log and the log's
+ * index stay as long as it is open, and it never becomes smaller unless others
+ * compact it. */
+enum layout_change {
+	LAYOUT_SAME,
+	LAYOUT_REPLACED,
+	LAYOUT_LOG_REPLACED,
+	LAYOUT_INDEX_REPLACED, /* and the log is the same */
+	LAYOUT_CUT,
+	LAYOUT_CHANGES
+};
+
+/* Of two from layout_identify_all(). */
+enum layout_change layout_compare(
+    const struct layout_identity *before, const struct layout_identity *now);
+
+/* For the log. */
+const char *layout_change_text(enum layout_change change);
 
 /* Has a file's name on disk, which is once its directory is. Returns 0 or -1
  * with errno. */

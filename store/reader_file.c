@@ -3,8 +3,9 @@
  * The pool of connections behind queries. Called by query.c on its caller's
  * thread.
  *
- * A file's device and inode are compared before each use: the exporter may have
- * set a damaged file aside, or an administrator removed one. The pool is small
+ * A file's device and inode are compared before each use, and those of its log:
+ * the exporter may have set a damaged file aside, or an administrator removed
+ * one. The pool is small
  * since each connection keeps three descriptors.
  */
 #include "store/reader_file.h"
@@ -126,19 +127,18 @@ connect_file(
 static int
 use(struct pooled *file, int64_t day, const char *path, struct reason *reason)
 {
-	struct layout_identity now = layout_identify(path);
+	struct layout_identity now = layout_identify_all(path);
 	int result = 1;
 
 	if (file->tables.database != NULL &&
-	    (file->day != day || now.device != file->identity.device ||
-		now.inode != file->identity.inode))
+	    (file->day != day ||
+		layout_compare(&file->identity, &now) != LAYOUT_SAME))
 		disconnect(file);
 	if (now.inode == 0)
 		return 0;
-	if (file->tables.database == NULL) {
+	if (file->tables.database == NULL)
 		result = connect_file(file, day, path, reason);
-		file->identity = now;
-	}
+	file->identity = now;
 	return result;
 }
 

@@ -154,6 +154,7 @@ extern const char *const day_sql[DAY_STATEMENTS];
 enum control_sql {
 	SQL_BOUNDS_READ,
 	SQL_BOUND_WRITE,
+	SQL_NOTES_READ,
 	SQL_NOTE_READ,
 	SQL_NOTE_WRITE,
 	CONTROL_STATEMENTS

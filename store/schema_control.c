@@ -23,6 +23,7 @@ const char *const schema_control_upgrades[SCHEMA_VERSION + 1] = {
 const char *const control_sql[CONTROL_STATEMENTS] = {
     [SQL_BOUNDS_READ] = "SELECT source, segment, offset FROM lower_bound",
     [SQL_BOUND_WRITE] = "REPLACE INTO lower_bound VALUES(?, ?, ?)",
+    [SQL_NOTES_READ] = "SELECT name, value FROM note",
     [SQL_NOTE_READ] = "SELECT value FROM note WHERE name = ?",
     [SQL_NOTE_WRITE] = "REPLACE INTO note VALUES(?, ?)",
 };

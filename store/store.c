@@ -223,8 +223,9 @@ store_open(const struct store_settings *settings, struct totals *totals,
 	layout_remove_orphans(store->directory);
 	store_measure(store);
 	store->checkpoint = checkpoint_start(reason);
-	if (store->checkpoint == NULL || store_forget_open(store, reason) != 0)
+	if (store->checkpoint == NULL)
 		goto fail;
+	store_forget_open(store);
 	return store;
 fail:
 	store_close(&store);
@@ -466,9 +467,9 @@ store_note_write(struct store *store, const char *name,
 	return control_note_write(store->control, name, value, reason);
 }
 
-int
-store_note_read(struct store *store, const char *name, struct buffer *value_r,
-    struct reason *reason)
+bool
+store_note_read(
+    const struct store *store, const char *name, struct buffer *value_r)
 {
-	return control_note_read(store->control, name, value_r, reason);
+	return control_note_read(store->control, name, value_r);
 }

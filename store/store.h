@@ -110,16 +110,16 @@ void store_rollback(struct store *store);
 int store_note_write(struct store *store, const char *name,
     const struct buffer *value, struct reason *reason);
 
-/* Appends the note to *value_r. Returns 1, 0 when there is none (also when
- * control.db was lost), or -1. */
-int store_note_read(struct store *store, const char *name,
-    struct buffer *value_r, struct reason *reason);
+/* Appends the note to *value_r. Returns false when there is none (also when
+ * control.db was lost between two runs). */
+bool store_note_read(
+    const struct store *store, const char *name, struct buffer *value_r);
 
 struct store_figures {
 	uint64_t files;
 	uint64_t bytes;          /* all files with their WALs */
 	uint64_t damaged_files;  /* set aside since the start */
-	uint64_t replaced_files; /* found removed or replaced by others */
+	uint64_t replaced_files; /* found removed, replaced or cut by others */
 	uint64_t purged_days;    /* since the start */
 	int64_t oldest_day;      /* of day files; INT64_MAX: none */
 	uint64_t commits;

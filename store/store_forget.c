@@ -51,16 +51,14 @@ begin_again(struct forgetting *forgetting)
 	forgetting->messages = 0;
 }
 
-int
-store_forget_open(struct store *store, struct reason *reason)
+void
+store_forget_open(struct store *store)
 {
 	struct forgetting *forgetting = memory_zeroed(1, sizeof(*forgetting));
 
 	store->forgetting = forgetting;
-	if (forget_list_read(&forgetting->list, store, reason) != 0)
-		return -1;
+	forget_list_read(&forgetting->list, store);
 	forgetting->due_ns = forgetting->list.count > 0;
-	return 0;
 }
 
 void

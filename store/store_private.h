@@ -48,7 +48,7 @@ struct store {
 };
 
 /* store_forget.c's part of opening and closing. */
-int store_forget_open(struct store *store, struct reason *reason);
+void store_forget_open(struct store *store);
 void store_forget_close(struct store *store);
 
 /* The object for a day or LAYOUT_ODD; opens nothing. */

@@ -45,29 +45,26 @@ write_note(struct store *store, int64_t since_wall_ns, struct reason *reason)
 }
 
 /* INT64_MAX: no log was read last time. */
-static int
-read_note(struct store *store, int64_t *since_wall_ns_r, struct reason *reason)
+static int64_t
+read_note(const struct store *store)
 {
 	struct buffer note = {.data = NULL};
-	int found = store_note_read(store, NOTE, &note, reason);
+	int64_t since_wall_ns = INT64_MAX;
 
-	*since_wall_ns_r = INT64_MAX;
-	if (found == 1) {
+	if (store_note_read(store, NOTE, &note)) {
 		buffer_append(&note, "", 1);
-		sscanf((const char *)note.data, "%" SCNd64, since_wall_ns_r);
+		sscanf((const char *)note.data, "%" SCNd64, &since_wall_ns);
 	}
 	buffer_free(&note);
-	return found < 0 ? -1 : 0;
+	return since_wall_ns;
 }
 
 int
 refusal_boundary(struct store *store, bool reads_log, int64_t now_wall_ns,
     int64_t *boundary_wall_ns_r, struct reason *reason)
 {
-	int64_t kept_wall_ns;
+	const int64_t kept_wall_ns = read_note(store);
 
-	if (read_note(store, &kept_wall_ns, reason) != 0)
-		return -1;
 	if (reads_log)
 		*boundary_wall_ns_r = kept_wall_ns != INT64_MAX
 					  ? kept_wall_ns

@@ -434,7 +434,13 @@ const struct metric_family metric_families[METRICS] = {
 [METRIC_STORE_DAMAGED_FILES] = {
 	"postlag_store_damaged_files", METRIC_GAUGE, METRIC_PLAIN,
 	{{.name = NULL}},
-	"Day files that cannot be read and were left alone.", false},
+	"Files of the store that could not be read and were set aside since "
+	"start.", false},
+[METRIC_STORE_REPLACED_FILES] = {
+	"postlag_store_replaced_files", METRIC_GAUGE, METRIC_PLAIN,
+	{{.name = NULL}},
+	"Times since start that somebody else removed, replaced or cut short a "
+	"file of the store.", false},
 [METRIC_STORE_COMMITS] = {
 	"postlag_store_commits_total", METRIC_LIVE_COUNTER, METRIC_PLAIN,
 	{{.name = NULL}},

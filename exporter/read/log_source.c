@@ -115,18 +115,16 @@ log_source_owner(const struct log_source *source)
 
 /* A catalog that cannot be read is begun anew: generations are numbered by
  * their first line's time, so that it is likely to become the same. */
-static int
-read_catalog(struct log_source *source, struct reason *reason)
+static void
+read_catalog(struct log_source *source)
 {
 	struct buffer note = {.data = NULL};
-	int found =
-	    store_note_read(source->store, source->note_name, &note, reason);
+	bool found = store_note_read(source->store, source->note_name, &note);
 
 	log_catalog_free(&source->catalog);
-	if (found == 1)
+	if (found)
 		log_catalog_read(&source->catalog, note.data, note.size);
 	buffer_free(&note);
-	return found < 0 ? -1 : 0;
 }
 
 int
@@ -137,8 +135,7 @@ log_source_restart(struct log_source *source, struct reason *reason)
 
 	log_reader_free(&source->reader);
 	renew_meters(source);
-	if (read_catalog(source, reason) != 0)
-		return -1;
+	read_catalog(source);
 	source->reader = log_reader_open(
 	    source->path, source->watch, &source->catalog, from, reason);
 	return source->reader != NULL ? 0 : -1;

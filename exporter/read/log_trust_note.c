@@ -9,23 +9,18 @@
 
 #define NOTE "log_trust"
 
-int
-log_trust_load(
-    struct log_trust *trust, struct store *store, struct reason *reason)
+void
+log_trust_load(struct log_trust *trust, const struct store *store)
 {
 	const struct stamp now = clock_stamp();
 	struct buffer note = {.data = NULL};
 	uint8_t boot_id[CLOCK_BOOT_ID_BYTES];
-	int found = store_note_read(store, NOTE, &note, reason);
 
-	if (found == 1)
+	if (store_note_read(store, NOTE, &note))
 		log_trust_read(trust, note.data, note.size);
 	buffer_free(&note);
-	if (found < 0)
-		return -1;
 	clock_boot_id(boot_id);
 	log_trust_boot(trust, boot_id, now.wall_ns - now.monotonic_ns);
-	return 0;
 }
 
 int

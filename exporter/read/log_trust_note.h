@@ -12,10 +12,8 @@ struct log_trust;
 struct reason;
 struct store;
 
-/* Reads it at start, and looks whether the system was booted since. Returns 0,
- * or -1. */
-int log_trust_load(
-    struct log_trust *trust, struct store *store, struct reason *reason);
+/* Reads it at start, and looks whether the system was booted since. */
+void log_trust_load(struct log_trust *trust, const struct store *store);
 
 /* Writes it if need be. Returns 0, or -1. */
 int log_trust_save(

@@ -364,8 +364,7 @@ static void
 expect_note(struct fixture *fixture, const char *name, const char *wanted)
 {
 	struct buffer value = {.data = NULL};
-	int found =
-	    store_note_read(fixture->store, name, &value, &fixture->reason);
+	bool found = store_note_read(fixture->store, name, &value);
 
 	assert_int_equal(found, wanted != NULL);
 	if (wanted != NULL) {
