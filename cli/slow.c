@@ -67,9 +67,9 @@ find_threshold(struct store_reader *reader, const struct period *period,
 	const char *series[ROUTES];
 	struct latency_question question = {.series = series,
 	    .series_count = ROUTES,
-	    .since_wall_ns = period->since_ns,
-	    .until_wall_ns = period->now_ns + 1,
-	    .step_ns = CLOCK_NS_PER_DAY,
+	    .period.since_wall_ns = period->since_ns,
+	    .period.until_wall_ns = period->now_ns + 1,
+	    .period.step_ns = CLOCK_NS_PER_DAY,
 	    .with_cells = true};
 	struct latency_answer answer;
 	uint64_t above = 0;

@@ -43,23 +43,22 @@ static const struct store_options_help help = {NULL,
 
 /* The whole period in one step. */
 static void
-set_period(
-    const struct store_options *options, struct latency_question *question)
+set_period(const struct store_options *options, struct query_period *period)
 {
 	int64_t now_ns = clock_stamp().wall_ns;
 	int64_t since_ns = options->since_ns != 0 ? now_ns - options->since_ns
 						  : now_ns - CLOCK_NS_PER_DAY;
 	int64_t until_ns = now_ns - options->before_ns;
-	int64_t unit_ns = LATENCY_MINUTE_NS;
+	int64_t unit_ns = QUERY_MINUTE_NS;
 
 	if (until_ns - since_ns > CLOCK_NS_PER_DAY)
-		unit_ns = LATENCY_HOUR_NS;
+		unit_ns = QUERY_HOUR_NS;
 	if (until_ns - since_ns > 60 * CLOCK_NS_PER_DAY)
 		unit_ns = CLOCK_NS_PER_DAY;
 
-	question->since_wall_ns = since_ns / unit_ns * unit_ns;
-	question->until_wall_ns = (until_ns / unit_ns + 1) * unit_ns;
-	question->step_ns = unit_ns;
+	period->since_wall_ns = since_ns / unit_ns * unit_ns;
+	period->until_wall_ns = (until_ns / unit_ns + 1) * unit_ns;
+	period->step_ns = unit_ns;
 }
 
 static void
@@ -78,7 +77,7 @@ name_rows(struct stats_row rows[ROWS], const char *series[ROWS])
 }
 
 static int
-fill_rows(struct store_reader *reader, const struct latency_question *period,
+fill_rows(struct store_reader *reader, const struct query_period *period,
     struct stats_row rows[ROWS], struct reason *reason)
 {
 	struct arena *arena = arena_new(ARENA_BYTES);
@@ -87,16 +86,18 @@ fill_rows(struct store_reader *reader, const struct latency_question *period,
 
 	name_rows(rows, series);
 	for (unsigned i = 0; i < ROWS && result == 0; i++) {
-		struct latency_question question = *period;
+		const struct latency_question question = {
+		    .series = &series[i],
+		    .series_count = 1,
+		    .period = *period,
+		};
 		struct latency_answer answer;
 
-		question.series = &series[i];
-		question.series_count = 1;
 		arena_reset(arena);
 		result =
 		    store_latency(reader, &question, arena, &answer, reason);
-		if (result == 0 && answer.incomplete) {
-			*reason = answer.reason;
+		if (result == 0 && answer.gap.is_there) {
+			*reason = answer.gap.reason;
 			result = -1;
 		}
 		rows[i].point = answer.whole;
@@ -128,7 +129,7 @@ static int
 tell(const struct store_options *options, const char *directory)
 {
 	struct stats_row rows[ROWS];
-	struct latency_question period = {.series_count = 0};
+	struct query_period period;
 	struct stats stats = {.rows = rows, .count = ROWS};
 	struct reason reason;
 	struct store_reader *reader = store_reader_open(directory, &reason);

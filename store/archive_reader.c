@@ -99,3 +99,16 @@ archive_reader_hours(
 	bind_integer(rows, hours->until);
 	return rows;
 }
+
+struct statement *
+archive_reader_outcomes(
+    struct database *archive, int64_t day, int64_t since, int64_t until)
+{
+	struct statement *rows =
+	    database_statement(archive, SQL_ARCHIVE_OUTCOMES_READ);
+
+	bind_integer(rows, day);
+	bind_integer(rows, since);
+	bind_integer(rows, until);
+	return rows;
+}

@@ -34,4 +34,9 @@ struct archive_hours {
 struct statement *archive_reader_hours(
     struct database *archive, const struct archive_hours *hours);
 
+/* The rows (time, state, count) of a day's outcomes from hour `since` of it on,
+ * up to `until`, which is not included. */
+struct statement *archive_reader_outcomes(
+    struct database *archive, int64_t day, int64_t since, int64_t until);
+
 #endif

@@ -69,7 +69,7 @@ latency_answer_json(
 	}
 	buffer_append_string(out, "\n], \"whole\": ");
 	latency_point_json(&answer->whole, out);
-	if (answer->incomplete)
+	if (answer->gap.is_there)
 		buffer_append_string(out, ", \"incomplete\": true");
 	buffer_append_string(out, "}\n");
 }

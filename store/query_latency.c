@@ -18,9 +18,6 @@
 #include "store/database.h"
 #include "store/day_tables.h"
 #include "store/histogram.h"
-#include "store/layout.h"
-#include "store/reader_file.h"
-#include "store/reader_private.h"
 
 /* So many buckets of a histogram are one cell of a heatmap. */
 #define CELL_BUCKETS 8
@@ -37,7 +34,6 @@ struct part {
 struct collection {
 	const struct latency_question *question;
 	int64_t since_ns, until_ns;
-	enum day_sql rows;
 	int64_t unit_ns; /* of the rows' times */
 	struct arena *arena;
 	struct part *parts;
@@ -106,7 +102,10 @@ collect_series(
 
 	if (series == 0)
 		return;
-	rows = database_statement(tables->database, collection->rows);
+	rows = database_statement(tables->database,
+	    query_period_is_by_hour(&collection->question->period)
+		? SQL_HOURS_READ
+		: SQL_MINUTES_READ);
 	bind_integer(rows, series);
 	bind_integer(rows, collection->since_ns / collection->unit_ns);
 	bind_integer(rows, collection->until_ns / collection->unit_ns);
@@ -114,38 +113,19 @@ collect_series(
 }
 
 static void
-miss(struct latency_answer *answer, const struct reason *reason)
+collect_file(void *context, struct day_tables *tables, int64_t day)
 {
-	answer->incomplete = true;
-	answer->reason = *reason;
-}
-
-/* Returns whether there is a file that could be read. */
-static bool
-collect_day(struct store_reader *reader, struct collection *collection,
-    int64_t day, struct latency_answer *answer)
-{
+	struct collection *collection = context;
 	const struct latency_question *question = collection->question;
-	struct day_tables *tables;
-	struct reason reason;
-	int opened = reader_file(reader->pool, day, &tables, &reason);
-	bool failed = opened < 0;
 
-	if (opened == 1) {
-		for (size_t i = 0; i < question->series_count; i++)
-			collect_series(collection, tables, question->series[i]);
-		failed = database_check(tables->database, &reason) != 0;
-		reader_file_done(tables);
-	}
-	if (failed)
-		miss(answer, &reason);
-	return opened == 1 && !failed;
+	for (size_t i = 0; i < question->series_count; i++)
+		collect_series(collection, tables, question->series[i]);
 }
 
 static void
-collect_archived_day(
-    struct collection *collection, struct database *archive, int64_t day)
+collect_archived(void *context, struct database *archive, int64_t day)
 {
+	struct collection *collection = context;
 	const struct latency_question *question = collection->question;
 
 	for (size_t i = 0; i < question->series_count; i++) {
@@ -158,41 +138,6 @@ collect_archived_day(
 
 		collect_rows(collection, archive_reader_hours(archive, &hours));
 	}
-}
-
-static bool
-is_among(const int64_t *days, long count, int64_t day)
-{
-	for (long i = 0; i < count; i++)
-		if (days[i] == day)
-			return true;
-	return false;
-}
-
-/* Days whose file was not read. A purge may be under way: after the files, so
- * that none is missed, and without those that were read, so that none counts
- * twice. */
-static void
-collect_archive(struct store_reader *reader, struct collection *collection,
-    const int64_t *read, long read_count, struct latency_answer *answer)
-{
-	int64_t last = clock_day(collection->until_ns) + 1;
-	struct database *archive;
-	struct reason reason;
-	int64_t *days = NULL;
-	int opened = archive_reader(reader, &archive, &reason);
-	long count = opened == 1 ? archive_reader_days(archive, &days) : 0;
-
-	for (long i = 0; i < count; i++)
-		if (days[i] <= last && !is_among(read, read_count, days[i]))
-			collect_archived_day(collection, archive, days[i]);
-	free(days);
-	if (opened == 1) {
-		opened = database_check(archive, &reason);
-		archive_reader_done(archive);
-	}
-	if (opened < 0)
-		miss(answer, &reason);
 }
 
 static int
@@ -289,8 +234,9 @@ merge(const struct collection *collection, struct latency_answer *answer)
 		int64_t end_ns;
 
 		point->start_wall_ns =
-		    collection->since_ns + (int64_t)i * question->step_ns;
-		end_ns = point->start_wall_ns + question->step_ns;
+		    collection->since_ns +
+		    (int64_t)i * question->period.step_ns;
+		end_ns = point->start_wall_ns + question->period.step_ns;
 		while (next < collection->count &&
 		       collection->parts[next].wall_ns < end_ns)
 			add_part(step, &collection->parts[next++]);
@@ -308,63 +254,28 @@ merge(const struct collection *collection, struct latency_answer *answer)
 	free(whole);
 }
 
-/* Of `days` those remain that were read. */
-static void
+static int
 collect(struct store_reader *reader, struct collection *collection,
-    int64_t *days, long count, struct latency_answer *answer)
+    struct latency_answer *answer, struct reason *reason)
 {
-	/* Messages of the next day may be complete by a clock behind theirs. */
-	int64_t last = clock_day(collection->until_ns) + 1;
-	long read_count = 0;
+	const struct query_days days = {
+	    .first = INT64_MIN,
+	    /* Messages of the next day may be complete by a clock behind
+	     * theirs. */
+	    .last = clock_day(collection->until_ns) + 1,
+	    .context = collection,
+	    .file = collect_file,
+	    .archived =
+		query_period_is_by_hour(&collection->question->period)
+		    ? collect_archived
+		    : NULL,
+	};
 
-	for (long i = 0; i < count; i++)
-		if (days[i] <= last &&
-		    collect_day(reader, collection, days[i], answer))
-			days[read_count++] = days[i];
-	if (collection->rows == SQL_HOURS_READ)
-		collect_archive(reader, collection, days, read_count, answer);
+	if (query_days_visit(reader, &days, &answer->gap, reason) != 0)
+		return -1;
 	if (collection->count > 0)
 		qsort(collection->parts, collection->count,
 		    sizeof(*collection->parts), by_time);
-}
-
-static bool
-is_by_hour(const struct latency_question *question)
-{
-	return question->step_ns >= LATENCY_HOUR_NS;
-}
-
-/* Where the first step begins. */
-static int64_t
-first_ns(const struct latency_question *question)
-{
-	return question->since_wall_ns / question->step_ns * question->step_ns;
-}
-
-static int64_t
-step_count(const struct latency_question *question)
-{
-	return (question->until_wall_ns - first_ns(question) +
-		   question->step_ns - 1) /
-	       question->step_ns;
-}
-
-int
-store_latency_check(
-    const struct latency_question *question, struct reason *reason)
-{
-	int64_t unit_ns =
-	    is_by_hour(question) ? LATENCY_HOUR_NS : LATENCY_MINUTE_NS;
-
-	if (question->step_ns <= 0 || question->step_ns % unit_ns != 0)
-		return reason_set(
-		    reason, "a step is whole minutes, or whole hours");
-	if (question->since_wall_ns < 0 ||
-	    question->until_wall_ns <= question->since_wall_ns)
-		return reason_set(reason, "there is no time in between");
-	if (step_count(question) > LATENCY_POINTS_MAX)
-		return reason_set(
-		    reason, "more than %d steps", LATENCY_POINTS_MAX);
 	return 0;
 }
 
@@ -372,15 +283,12 @@ store_latency_check(
 static void
 divide(struct collection *collection, struct latency_answer *answer)
 {
-	const struct latency_question *question = collection->question;
-	bool by_hour = is_by_hour(question);
-	int64_t count = step_count(question);
+	const struct query_period *period = &collection->question->period;
 
-	collection->unit_ns = by_hour ? LATENCY_HOUR_NS : LATENCY_MINUTE_NS;
-	collection->rows = by_hour ? SQL_HOURS_READ : SQL_MINUTES_READ;
-	collection->since_ns = first_ns(question);
-	collection->until_ns = collection->since_ns + count * question->step_ns;
-	answer->count = (size_t)count;
+	collection->unit_ns = query_period_unit_ns(period);
+	collection->since_ns = query_period_first_ns(period);
+	collection->until_ns = query_period_end_ns(period);
+	answer->count = query_period_steps(period);
 	answer->points = arena_alloc(
 	    collection->arena, answer->count * sizeof(*answer->points));
 }
@@ -391,18 +299,13 @@ store_latency(struct store_reader *reader,
     struct latency_answer *answer_r, struct reason *reason)
 {
 	struct collection collection = {.question = question, .arena = arena};
-	int64_t *days;
-	long count;
 
 	*answer_r = (struct latency_answer){.count = 0};
-	if (store_latency_check(question, reason) != 0)
+	if (query_period_check(&question->period, reason) != 0)
 		return -1;
 	divide(&collection, answer_r);
-	count = layout_list(reader->directory, &days, reason);
-	if (count < 0)
+	if (collect(reader, &collection, answer_r, reason) != 0)
 		return -1;
-	collect(reader, &collection, days, count, answer_r);
-	free(days);
 	if (!arena_failed(arena))
 		merge(&collection, answer_r);
 	if (arena_failed(arena))

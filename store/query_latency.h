@@ -10,7 +10,8 @@
 #ifndef STORE_QUERY_LATENCY_H
 #define STORE_QUERY_LATENCY_H
 
-#include "base/reason.h"
+#include "store/query_days.h"
+#include "store/query_period.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,17 +48,11 @@ struct latency_point {
 	size_t cell_count;
 };
 
-#define LATENCY_MINUTE_NS INT64_C(60000000000)
-#define LATENCY_HOUR_NS (60 * LATENCY_MINUTE_NS)
-#define LATENCY_POINTS_MAX 2000
-
 struct latency_question {
 	/* Names under which the store keeps histograms; their sum is asked. */
 	const char *const *series;
 	size_t series_count;
-	/* Rounded to whole steps, which are whole minutes, above an hour whole
-	 * hours. At most LATENCY_POINTS_MAX steps. */
-	int64_t since_wall_ns, until_wall_ns, step_ns;
+	struct query_period period;
 	bool with_cells;
 };
 
@@ -65,17 +60,11 @@ struct latency_answer {
 	struct latency_point *points; /* one a step, in their order */
 	size_t count;
 	struct latency_point whole; /* all of them together */
-	/* A file could not be read, for this reason, and was passed over. */
-	bool incomplete;
-	struct reason reason;
+	struct query_gap gap;
 };
 
-/* Returns 0, or -1 with what is wrong with the steps. */
-int store_latency_check(
-    const struct latency_question *question, struct reason *reason);
-
-/* All lives in `arena`. Returns 0, or -1 with a reason: no directory, wrong
- * steps, the arena's limit. */
+/* All lives in `arena`. Returns 0, or -1 with a reason: no directory, a wrong
+ * period, the arena's limit. */
 int store_latency(struct store_reader *reader,
     const struct latency_question *question, struct arena *arena,
     struct latency_answer *answer_r, struct reason *reason);

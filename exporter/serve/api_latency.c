@@ -7,29 +7,14 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/reason.h"
 #include "exporter/serve/api_readers.h"
 #include "store/latency_json.h"
 #include "store/query_latency.h"
-#include "store/search_time.h"
 #include "store/series.h"
 
 #define ANSWER_BYTES (64u << 20)
-#define PERIOD_NS CLOCK_NS_PER_DAY
-#define POINTS_WANTED 100
-
-/* Steps that people read easily. */
-static const int64_t steps_ns[] = {
-    LATENCY_MINUTE_NS,
-    5 * LATENCY_MINUTE_NS,
-    15 * LATENCY_MINUTE_NS,
-    LATENCY_HOUR_NS,
-    3 * LATENCY_HOUR_NS,
-    6 * LATENCY_HOUR_NS,
-    24 * LATENCY_HOUR_NS,
-};
 
 struct question {
 	struct latency_question latency;
@@ -65,41 +50,6 @@ choose_routes(
 }
 
 static int
-read_times(const struct api_latency *asked, struct latency_question *latency,
-    struct reason *reason)
-{
-	int64_t now_ns = clock_stamp().wall_ns;
-
-	latency->until_wall_ns = now_ns;
-	if (*asked->until != '\0' && search_moment(asked->until, now_ns, true,
-					 &latency->until_wall_ns) != 0)
-		return reason_set(reason, "until takes a time or an age");
-	latency->since_wall_ns = latency->until_wall_ns - PERIOD_NS;
-	if (*asked->since != '\0' && search_moment(asked->since, now_ns, false,
-					 &latency->since_wall_ns) != 0)
-		return reason_set(reason, "since takes a time or an age");
-	return 0;
-}
-
-static int
-read_step(
-    const char *text, struct latency_question *latency, struct reason *reason)
-{
-	int64_t period_ns = latency->until_wall_ns - latency->since_wall_ns;
-	size_t i = 0;
-
-	if (*text != '\0')
-		return search_duration(text, &latency->step_ns) == 0
-			   ? 0
-			   : reason_set(reason, "step takes a duration");
-	while (i + 1 < sizeof(steps_ns) / sizeof(steps_ns[0]) &&
-	       period_ns / steps_ns[i] > POINTS_WANTED)
-		i++;
-	latency->step_ns = steps_ns[i];
-	return 0;
-}
-
-static int
 read_question(const struct api_latency *asked, struct question *question,
     struct reason *reason)
 {
@@ -112,11 +62,10 @@ read_question(const struct api_latency *asked, struct question *question,
 		return reason_set(reason, "a phase has no route");
 	if ((*asked->phase != '\0'
 		    ? choose_phase(asked->phase, question, reason)
-		    : choose_routes(asked->route, question, reason)) != 0 ||
-	    read_times(asked, latency, reason) != 0 ||
-	    read_step(asked->step, latency, reason) != 0)
+		    : choose_routes(asked->route, question, reason)) != 0)
 		return -1;
-	return store_latency_check(latency, reason);
+	return api_period_read(
+	    &asked->period, false, &latency->period, reason);
 }
 
 unsigned
@@ -140,7 +89,8 @@ api_latency(
 		api_readers_return(api_readers(api), reader);
 	}
 	if (result == 0)
-		latency_answer_json(&answer, question.latency.step_ns, out);
+		latency_answer_json(
+		    &answer, question.latency.period.step_ns, out);
 	else
 		log_warn("latency=failed reason=\"%s\"", reason.text);
 	arena_free(&arena);

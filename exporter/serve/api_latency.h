@@ -5,15 +5,13 @@
 #ifndef EXPORTER_SERVE_API_LATENCY_H
 #define EXPORTER_SERVE_API_LATENCY_H
 
-#include "exporter/serve/api.h"
+#include "exporter/serve/api_period.h"
 
 /* What was asked, as it was written; empty: the default. */
 struct api_latency {
 	char phase[API_ARGUMENT_SIZE]; /* else whole latencies */
 	char route[API_ARGUMENT_SIZE]; /* else of all routes */
-	char since[API_ARGUMENT_SIZE]; /* else 24h; as in a search */
-	char until[API_ARGUMENT_SIZE]; /* else now */
-	char step[API_ARGUMENT_SIZE];  /* else what gives some 100 points */
+	struct api_period period;
 	char cells[API_ARGUMENT_SIZE]; /* 1: with a heatmap's cells */
 };
 

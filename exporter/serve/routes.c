@@ -10,6 +10,7 @@
 
 #include "exporter/serve/api.h"
 #include "exporter/serve/api_latency.h"
+#include "exporter/serve/api_outcomes.h"
 #include "exporter/serve/api_summary.h"
 #include "exporter/serve/collect.h"
 #include "exporter/serve/exposition.h"
@@ -76,6 +77,29 @@ serve_search(void *context, const struct http_request *request,
 		response->status = refuse_arguments(response);
 }
 
+static bool
+take_period(const struct http_request *request, struct api_period *asked)
+{
+	return take(request, "since", asked->since) &&
+	       take(request, "until", asked->until) &&
+	       take(request, "step", asked->step);
+}
+
+static void
+serve_outcomes(void *context, const struct http_request *request,
+    struct http_response *response)
+{
+	struct routes_context *routes_context = context;
+	struct api_period asked;
+
+	response->content_type = "application/json";
+	if (take_period(request, &asked))
+		response->status =
+		    api_outcomes(routes_context->api, &asked, &response->body);
+	else
+		response->status = refuse_arguments(response);
+}
+
 static void
 serve_latency(void *context, const struct http_request *request,
     struct http_response *response)
@@ -86,10 +110,8 @@ serve_latency(void *context, const struct http_request *request,
 	response->content_type = "application/json";
 	if (take(request, "phase", asked.phase) &&
 	    take(request, "route", asked.route) &&
-	    take(request, "since", asked.since) &&
-	    take(request, "until", asked.until) &&
-	    take(request, "step", asked.step) &&
-	    take(request, "cells", asked.cells))
+	    take(request, "cells", asked.cells) &&
+	    take_period(request, &asked.period))
 		response->status =
 		    api_latency(routes_context->api, &asked, &response->body);
 	else
@@ -143,6 +165,7 @@ serve_page(void *context, const struct http_request *request,
 	    "<i>search</i></a>\n"
 	    "<li>/api/v1/messages/<i>id, queue id or Message-ID</i>\n"
 	    "<li><a href=\"/api/v1/latency\">/api/v1/latency</a>\n"
+	    "<li><a href=\"/api/v1/outcomes\">/api/v1/outcomes</a>\n"
 	    "<li><a href=\"/api/v1/summary\">/api/v1/summary</a>\n"
 	    "<li><a href=\"/-/healthy\">/-/healthy</a>\n"
 	    "<li><a href=\"/-/ready\">/-/ready</a>\n</ul>\n</html>\n");
@@ -154,6 +177,7 @@ const struct http_route routes[] = {
     {"/api/v1/messages", false, serve_search},
     {"/api/v1/messages/", true, serve_messages},
     {"/api/v1/latency", false, serve_latency},
+    {"/api/v1/outcomes", false, serve_outcomes},
     {"/api/v1/summary", false, serve_summary},
     {"/-/healthy", false, serve_healthy},
     {"/-/ready", false, serve_ready},

@@ -86,6 +86,19 @@ class Latency(unittest.TestCase):
             self.assertIn("error", self.ask(wanted=400, **arguments),
                           arguments)
 
+    def test_outcomes_are_those_of_a_search(self):
+        for arguments in ({}, {"since": "3d", "step": "1h"},
+                          {"since": "2h", "step": "1m"}):
+            status, _, body = self.alone.request(
+                "/api/v1/outcomes?" + urllib.parse.urlencode(arguments))
+            self.assertEqual(status, 200, body)
+            answer = json.loads(body)
+            for part in ([answer["whole"]], answer["points"]):
+                self.assertEqual(sum(p["delivered"] for p in part), MESSAGES)
+            self.assertEqual(sum(count for state, count
+                                 in answer["whole"].items()
+                                 if state != "start"), MESSAGES)
+
     def stats(self, *arguments):
         return subprocess.run(
             [program_path("postlag"), "stats", "--store", self.alone.store,

@@ -59,12 +59,23 @@ class OpenApi(unittest.TestCase):
 
     def test_every_argument_is_documented_and_no_other(self):
         source = read("exporter/serve/routes.c")
-        taken = re.findall(r'take\(request, "(\w+)"', source)
-        documented = [parameter["name"]
-                      for path in self.document["paths"].values()
-                      for parameter in path["get"]["parameters"]
-                      if parameter["in"] == "query"]
-        self.assertEqual(sorted(taken), sorted(documented))
+        bodies = dict(re.findall(r"^(\w+)\((?:const|void).*?^\{(.*?)^\}",
+                                 source, re.M | re.S))
+        served = re.findall(r'\{"(/api/[^"]*)", (?:true|false), (\w+)\}',
+                            source)
+        self.assertEqual(len(served), len(self.document["paths"]))
+        for path, handler in served:
+            body = bodies[handler]
+            if "take_period(" in body:
+                body += bodies["take_period"]
+            operation = next(
+                item["get"] for name, item in self.document["paths"].items()
+                if name.replace("{key}", "") == path)
+            self.assertEqual(
+                sorted(re.findall(r'take\(request, "(\w+)"', body)),
+                sorted(parameter["name"]
+                       for parameter in operation["parameters"]
+                       if parameter["in"] == "query"), path)
 
     def test_answers_are_as_documented(self):
         self.assertEqual(len(self.ask("/api/v1/messages", 200)["messages"]), 2)
@@ -84,12 +95,17 @@ class OpenApi(unittest.TestCase):
         self.ask("/api/v1/latency", 200, route="inbound")
         self.ask("/api/v1/latency", 400, route="x")
         self.ask("/api/v1/latency", 414, since="x" * 2000)
+        self.ask("/api/v1/outcomes", 200)
+        self.ask("/api/v1/outcomes", 200, since="2h", until="1m", step="5m")
+        self.ask("/api/v1/outcomes", 400, step="1s")
+        self.ask("/api/v1/outcomes", 414, until="x" * 2000)
         self.ask("/api/v1/summary", 200)
 
     def test_an_unreadable_store_is_as_documented(self):
         os.rename(self.alone.store, self.alone.store + ".away")
         try:
-            for path in ("/api/v1/messages", "/api/v1/latency"):
+            for path in ("/api/v1/messages", "/api/v1/latency",
+                         "/api/v1/outcomes"):
                 self.ask(path, 503)
             self.ask("/api/v1/messages/{key}", 503, key="Q1")
         finally:

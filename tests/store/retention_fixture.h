@@ -95,9 +95,9 @@ describe_latency(struct fixture *fixture, struct buffer *out)
 	const struct latency_question question = {
 	    .series = fixture_histograms,
 	    .series_count = HISTOGRAMS,
-	    .since_wall_ns = MIDNIGHT_NS - 10 * DAY_NS,
-	    .until_wall_ns = MIDNIGHT_NS + 600 * DAY_NS,
-	    .step_ns = 12 * HOUR_NS,
+	    .period.since_wall_ns = MIDNIGHT_NS - 10 * DAY_NS,
+	    .period.until_wall_ns = MIDNIGHT_NS + 600 * DAY_NS,
+	    .period.step_ns = 12 * HOUR_NS,
 	};
 	struct latency_answer answer;
 	struct store_reader *reader =
@@ -106,8 +106,8 @@ describe_latency(struct fixture *fixture, struct buffer *out)
 	arena_reset(fixture->arena);
 	if (store_latency(reader, &question, fixture->arena, &answer,
 		&fixture->reason) != 0 ||
-	    answer.incomplete)
-		fail_msg("%s %s", fixture->reason.text, answer.reason.text);
+	    answer.gap.is_there)
+		fail_msg("%s %s", fixture->reason.text, answer.gap.reason.text);
 	for (size_t i = 0; i < answer.count; i++)
 		if (answer.points[i].count > 0)
 			buffer_append_format(out, "%zu: %lu %ld %ld %ld\n", i,

@@ -81,7 +81,7 @@ ask(struct fixture *fixture, const struct latency_question *question)
 	if (store_latency(fixture->reader, question, fixture->arena, &answer,
 		&fixture->reason) != 0)
 		fail_msg("%s", fixture->reason.text);
-	assert_false(answer.incomplete);
+	assert_false(answer.gap.is_there);
 	return answer;
 }
 
@@ -161,7 +161,7 @@ static void
 check(struct fixture *fixture, const struct latency_question *question)
 {
 	struct latency_answer answer = ask(fixture, question);
-	int64_t step_ns = question->step_ns, at_ns;
+	int64_t step_ns = question->period.step_ns, at_ns;
 
 	for (size_t i = 0; i < answer.count; i++) {
 		at_ns = answer.points[i].start_wall_ns;
@@ -171,24 +171,24 @@ check(struct fixture *fixture, const struct latency_question *question)
 		check_point(question, &answer.points[i], at_ns + step_ns);
 	}
 	at_ns = answer.points[answer.count - 1].start_wall_ns + step_ns;
-	assert_true(at_ns >= question->until_wall_ns);
+	assert_true(at_ns >= question->period.until_wall_ns);
 	check_point(question, &answer.whole, at_ns);
 }
 
 static void
 percentiles_are_those_of_the_durations(void **state)
 {
-	static const int64_t steps_ns[] = {LATENCY_MINUTE_NS * 5,
-	    LATENCY_MINUTE_NS * 45, LATENCY_HOUR_NS, 6 * LATENCY_HOUR_NS};
+	static const int64_t steps_ns[] = {QUERY_MINUTE_NS * 5,
+	    QUERY_MINUTE_NS * 45, QUERY_HOUR_NS, 6 * QUERY_HOUR_NS};
 	struct latency_question question = {
 	    .series = fixture_histograms,
 	    .series_count = 1,
-	    .since_wall_ns = NOW_NS - (HOURS + 3) * LATENCY_HOUR_NS,
-	    .until_wall_ns = NOW_NS,
+	    .period.since_wall_ns = NOW_NS - (HOURS + 3) * QUERY_HOUR_NS,
+	    .period.until_wall_ns = NOW_NS,
 	};
 
 	for (size_t i = 0; i < COUNT(steps_ns); i++) {
-		question.step_ns = steps_ns[i];
+		question.period.step_ns = steps_ns[i];
 		question.with_cells = i % 2 == 1;
 		check(*state, &question);
 	}
@@ -203,15 +203,15 @@ minutes_and_hours_agree(void **state)
 	struct latency_question question = {
 	    .series = fixture_histograms,
 	    .series_count = HISTOGRAMS,
-	    .since_wall_ns = NOW_NS - 20 * LATENCY_HOUR_NS,
-	    .until_wall_ns = NOW_NS,
-	    .step_ns = LATENCY_HOUR_NS,
+	    .period.since_wall_ns = NOW_NS - 20 * QUERY_HOUR_NS,
+	    .period.until_wall_ns = NOW_NS,
+	    .period.step_ns = QUERY_HOUR_NS,
 	    .with_cells = true,
 	};
 	struct latency_answer hours = ask(*state, &question), minutes;
 	const struct latency_cell *cell;
 
-	question.step_ns = LATENCY_MINUTE_NS;
+	question.period.step_ns = QUERY_MINUTE_NS;
 	minutes = ask(*state, &question);
 	assert_int_equal(hours.whole.count, minutes.whole.count);
 	assert_int_equal(hours.whole.sum_ns, minutes.whole.sum_ns);
@@ -231,9 +231,9 @@ a_series_that_nobody_has_is_empty(void **state)
 	struct latency_question question = {
 	    .series = nobody,
 	    .series_count = 1,
-	    .since_wall_ns = NOW_NS - LATENCY_HOUR_NS,
-	    .until_wall_ns = NOW_NS,
-	    .step_ns = LATENCY_MINUTE_NS,
+	    .period.since_wall_ns = NOW_NS - QUERY_HOUR_NS,
+	    .period.until_wall_ns = NOW_NS,
+	    .period.step_ns = QUERY_MINUTE_NS,
 	};
 	struct latency_answer answer = ask(*state, &question);
 
@@ -248,15 +248,15 @@ steps_that_are_none_are_refused(void **state)
 	static const struct {
 		int64_t since_ns, until_ns, step_ns;
 	} rows[] = {
-	    {0, LATENCY_HOUR_NS, 0},
-	    {0, LATENCY_HOUR_NS, -1},
-	    {0, LATENCY_HOUR_NS, LATENCY_MINUTE_NS / 2},
-	    {0, LATENCY_HOUR_NS, LATENCY_HOUR_NS + LATENCY_MINUTE_NS},
-	    {LATENCY_HOUR_NS, LATENCY_HOUR_NS, LATENCY_HOUR_NS},
-	    {LATENCY_HOUR_NS, 0, LATENCY_MINUTE_NS},
-	    {-1, LATENCY_HOUR_NS, LATENCY_MINUTE_NS},
-	    {0, (LATENCY_POINTS_MAX + 1) * LATENCY_MINUTE_NS,
-		LATENCY_MINUTE_NS},
+	    {0, QUERY_HOUR_NS, 0},
+	    {0, QUERY_HOUR_NS, -1},
+	    {0, QUERY_HOUR_NS, QUERY_MINUTE_NS / 2},
+	    {0, QUERY_HOUR_NS, QUERY_HOUR_NS + QUERY_MINUTE_NS},
+	    {QUERY_HOUR_NS, QUERY_HOUR_NS, QUERY_HOUR_NS},
+	    {QUERY_HOUR_NS, 0, QUERY_MINUTE_NS},
+	    {-1, QUERY_HOUR_NS, QUERY_MINUTE_NS},
+	    {0, (QUERY_STEPS_MAX + 1) * QUERY_MINUTE_NS,
+		QUERY_MINUTE_NS},
 	};
 	struct fixture *fixture = *state;
 	struct latency_answer answer;
@@ -267,9 +267,9 @@ steps_that_are_none_are_refused(void **state)
 		const struct latency_question question = {
 		    .series = fixture_histograms,
 		    .series_count = 1,
-		    .since_wall_ns = rows[i].since_ns,
-		    .until_wall_ns = rows[i].until_ns,
-		    .step_ns = rows[i].step_ns,
+		    .period.since_wall_ns = rows[i].since_ns,
+		    .period.until_wall_ns = rows[i].until_ns,
+		    .period.step_ns = rows[i].step_ns,
 		};
 
 		assert_row(
