@@ -20,6 +20,7 @@
 #include "store/layout.h"
 #include "store/positions.h"
 #include "store/schema.h"
+#include "store/schema_control.h"
 #include "store/store.h"
 
 /* Its log is copied by the ingest thread itself at this size: a moment's work,

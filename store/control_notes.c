@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "store/database.h"
-#include "store/schema.h"
+#include "store/schema_control.h"
 
 static struct control_note *
 find(const struct control_notes *notes, const char *name)

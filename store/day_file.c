@@ -16,6 +16,7 @@
 #include "store/database.h"
 #include "store/day_outcomes.h"
 #include "store/day_totals.h"
+#include "store/feed.h"
 #include "store/intern.h"
 #include "store/queue_id_row.h"
 #include "store/schema.h"
@@ -38,6 +39,7 @@ day_file_new(
 	file->totals = day_totals_new(names);
 	file->outcomes = day_outcomes_new();
 	file->unwritten = unwritten_new();
+	file->feed = feed_new();
 	file->scratch = arena_new(SCRATCH_BYTES);
 	if (file->scratch == NULL) {
 		log_error("reason=out of memory");
@@ -56,6 +58,7 @@ day_file_free(struct day_file **file)
 	day_totals_free(&(*file)->totals);
 	day_outcomes_free(&(*file)->outcomes);
 	unwritten_free(&(*file)->unwritten);
+	feed_free(&(*file)->feed);
 	arena_free(&(*file)->scratch);
 	free((*file)->legs);
 	free((*file)->path);
@@ -80,6 +83,7 @@ forget(struct day_file *file)
 	day_totals_discard(file->totals);
 	day_outcomes_discard(file->outcomes);
 	unwritten_discard(file->unwritten);
+	feed_clear(file->feed, false);
 	file->leg_count = 0;
 	positions_clear(&file->positions);
 }
@@ -317,8 +321,8 @@ check_written(const struct day_file *file, int result, struct reason *reason)
 	if (database_check(file->tables.database, reason) != 0)
 		return -1;
 	if (result != 0)
-		return reason_set(reason,
-		    "%s: no such message or recipient", file->path);
+		return reason_set(
+		    reason, "%s: no such message or recipient", file->path);
 	return 0;
 }
 
@@ -401,6 +405,7 @@ day_file_commit(struct day_file *file, const struct source_position *positions,
 		write_undecided(file, &file->legs[i]);
 	day_totals_write(file->totals, &file->tables);
 	day_outcomes_write(file->outcomes, &file->tables);
+	feed_write(file->feed, &file->tables, clock_stamp().wall_ns);
 	/* A batch that is read again after a crash may end before the one that
 	 * was committed then; the file has what was beyond it all the same. */
 	for (size_t i = 0; i < count; i++)
@@ -415,6 +420,7 @@ day_file_commit(struct day_file *file, const struct source_position *positions,
 	for (size_t i = 0; i < count; i++)
 		positions_raise(&file->positions, positions[i].source,
 		    positions[i].position);
+	feed_clear(file->feed, true);
 	file->leg_count = 0;
 	file->in_transaction = false;
 	return 0;
@@ -444,6 +450,7 @@ day_file_rollback(struct day_file *file)
 	day_totals_discard(file->totals);
 	day_outcomes_discard(file->outcomes);
 	unwritten_discard(file->unwritten);
+	feed_clear(file->feed, false);
 	file->leg_count = 0;
 	if (database == NULL)
 		return;

@@ -20,6 +20,7 @@
 struct arena;
 struct day_outcomes;
 struct day_totals;
+struct feed;
 struct reason;
 struct source_position;
 struct totals;
@@ -47,6 +48,7 @@ struct day_file {
 	struct positions positions;
 	struct day_totals *totals;
 	struct day_outcomes *outcomes;
+	struct feed *feed;
 	struct batch_leg *legs;
 	size_t leg_count, leg_capacity;
 	struct unwritten *unwritten; /* of the batch */

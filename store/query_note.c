@@ -9,7 +9,7 @@
 #include "store/database.h"
 #include "store/layout.h"
 #include "store/reader_private.h"
-#include "store/schema.h"
+#include "store/schema_control.h"
 
 static int
 read_note(struct database *database, const char *name, struct arena *arena,

@@ -245,8 +245,8 @@ record_read(struct day_tables *tables, int64_t row, struct arena *arena,
 	return arena_failed(arena) ? -1 : 1;
 }
 
-static enum recipient_state
-state_by_reply(const struct delivery_recipient *recipient)
+enum recipient_state
+record_state_by_reply(const struct delivery_recipient *recipient)
 {
 	uint32_t code = recipient->final.code != 0 ? recipient->final.code
 						   : recipient->envelope.code;
@@ -283,7 +283,7 @@ record_read_leg(struct day_tables *tables, int64_t row, struct arena *arena,
 	for (size_t i = 0; i < event->recipient_count; i++)
 		record_r->recipients[i] = (struct recipient_record){
 		    .address = event->recipients[i].address,
-		    .state = state_by_reply(&event->recipients[i]),
+		    .state = record_state_by_reply(&event->recipients[i]),
 		    .attempts = 1,
 		    .leg_recipient = (int)i};
 	return 1;

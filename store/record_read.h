@@ -13,6 +13,7 @@
 
 struct arena;
 struct day_tables;
+struct delivery_recipient;
 
 /* The message at `row` with recipients and legs, in `arena`. Returns 1, 0 when
  * there is no such row, or -1 when the connection failed or the arena is full.
@@ -23,5 +24,9 @@ int record_read(struct day_tables *tables, int64_t row, struct arena *arena,
 /* The leg at `row`, which has no message, as a record of its own. */
 int record_read_leg(struct day_tables *tables, int64_t row, struct arena *arena,
     struct message_record *record_r);
+
+/* What the replies to a recipient alone say of it. */
+enum recipient_state record_state_by_reply(
+    const struct delivery_recipient *recipient);
 
 #endif

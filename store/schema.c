@@ -98,6 +98,13 @@
     "INSERT INTO outcome_hour SELECT time / 60, state, sum(count)"	      \
 	" FROM outcome_minute GROUP BY 1, 2;"
 
+/* And what was done to recipients lately, a row a commit; see feed.h.
+ * time: of the commit, as in operation. */
+#define FEED_TABLE							      \
+    "CREATE TABLE feed("						      \
+	"number INTEGER PRIMARY KEY, time INTEGER NOT NULL,"		      \
+	"packed BLOB NOT NULL) STRICT;"
+
 /* Hashes of domains and local parts were those of what is written. */
 #define FOLD(table, column)						      \
     "UPDATE " table " SET hash = folded_hash(" column ")"		      \
@@ -188,7 +195,7 @@ static const char day_tables[] =
     CELLS("hour");
 /* A string literal is at most 4095 bytes long. */
 static const char further_day_tables[] =
-    FILING_TABLES OUTCOME_TABLES SEARCH_INDEXES;
+    FILING_TABLES OUTCOME_TABLES FEED_TABLE SEARCH_INDEXES;
 
 /* Evidence and states as numbers of exporter/join/fate.h and store/record.h,
  * derived as far as version 1 knew: named and refused recipients, the hook's
@@ -218,7 +225,7 @@ static const char *const day_upgrades[SCHEMA_VERSION + 1] = {
 	OPERATION_TABLE DEPARTURE_TABLE FILING_TABLES LATENCY_ROUTE
 	SEARCH_INDEXES
 	FOLD("domain", "text") FOLD("address", "local"),
-    [4] = OUTCOME_TABLES OUTCOMES_OF_ROWS,
+    [4] = OUTCOME_TABLES OUTCOMES_OF_ROWS FEED_TABLE,
 };
 /* clang-format on */
 

@@ -127,6 +127,10 @@ enum day_sql {
 	SQL_SEARCH_MESSAGES,
 	SQL_SEARCH_LEGS,
 
+	SQL_FEED_END,
+	SQL_FEED_ADD,
+	SQL_FEED_TRIM,
+	SQL_FEED_READ,
 	SQL_POSITIONS_READ,
 	SQL_POSITION_WRITE,
 	SQL_COUNTERS_READ,
@@ -150,17 +154,6 @@ enum day_sql {
 
 /* Indexed by enum day_sql. */
 extern const char *const day_sql[DAY_STATEMENTS];
-
-enum control_sql {
-	SQL_BOUNDS_READ,
-	SQL_BOUND_WRITE,
-	SQL_NOTES_READ,
-	SQL_NOTE_READ,
-	SQL_NOTE_WRITE,
-	CONTROL_STATEMENTS
-};
-
-extern const char *const control_sql[CONTROL_STATEMENTS];
 
 enum schema_kind { SCHEMA_DAY, SCHEMA_CONTROL, SCHEMA_ARCHIVE, SCHEMA_KINDS };
 

@@ -233,6 +233,11 @@ const char *const day_sql[DAY_STATEMENTS] = {
 	"UPDATE leg SET state = ?, message = NULL, queue_hash = ?,"
 	" message_id_hash = ?, packed = ? WHERE row = ?",
 
+    [SQL_FEED_END] = "SELECT coalesce(max(number), 0) FROM feed",
+    [SQL_FEED_ADD] = "INSERT INTO feed VALUES(?, ?, ?)",
+    [SQL_FEED_TRIM] = "DELETE FROM feed WHERE number <= ?",
+    [SQL_FEED_READ] = "SELECT number, time, packed FROM feed WHERE number > ?"
+		      " ORDER BY number",
     [SQL_POSITIONS_READ] = "SELECT source, segment, offset FROM position",
     [SQL_POSITION_WRITE] = "REPLACE INTO position VALUES(?, ?, ?)",
     [SQL_COUNTERS_READ] = "SELECT name, value FROM counter",

@@ -13,6 +13,7 @@
 #include "store/day_file.h"
 #include "store/day_outcomes.h"
 #include "store/day_tables.h"
+#include "store/feed.h"
 #include "store/hash.h"
 #include "store/leg_row.h"
 #include "store/message_row.h"
@@ -79,6 +80,20 @@ forget_outcomes(
 		    file->outcomes, row, record->recipients[i].state);
 }
 
+static void
+take_recipients(
+    struct day_file *file, int64_t row, const struct message_record *record)
+{
+	for (size_t i = 0; i < record->recipient_count; i++) {
+		const struct recipient_record *recipient =
+		    &record->recipients[i];
+
+		feed_take(file->feed,
+		    &(struct feed_subject){row, (uint32_t)i, recipient->state},
+		    recipient->address);
+	}
+}
+
 static int
 detach_legs(struct day_file *file, const struct message_record *record,
     struct arena *arena)
@@ -109,9 +124,16 @@ store_take_message(const struct message_key *key, struct arena *arena,
 			    reason, "%s: a message cannot be read", file->path);
 		return -1;
 	}
+	take_recipients(file, key->row, &taken_r->record);
 	remove_rows(file, key->row);
 	forget_outcomes(file, key->row, &taken_r->record);
 	return database_check(file->tables.database, reason);
+}
+
+void
+store_taken_is_told(struct day_file *file)
+{
+	feed_end_taking(file->feed);
 }
 
 int

@@ -30,6 +30,10 @@ struct taken_message {
 int store_take_message(const struct message_key *key, struct arena *arena,
     struct taken_message *taken_r, struct reason *reason);
 
+/* Says that everything that was taken out of the file is told anew: whoever is
+ * in it again was there all the time. */
+void store_taken_is_told(struct day_file *file);
+
 /* Forgets that recipients of a message that was taken were answered under an
  * LMTP session id. Returns 0, or -1. */
 int store_forget_session(

@@ -12,10 +12,12 @@
 #include "store/database.h"
 #include "store/day_file.h"
 #include "store/day_outcomes.h"
+#include "store/feed.h"
 #include "store/leg_row.h"
 #include "store/message_row.h"
 #include "store/operation_row.h"
 #include "store/queue_id_row.h"
+#include "store/record_read.h"
 #include "store/recipient_row.h"
 #include "store/unwritten.h"
 
@@ -44,6 +46,9 @@ add_recipients(struct day_file *file, const struct message_event *event,
 		unwritten_add_recipient(
 		    file->unwritten, &file->tables, &owner, &recipient);
 		day_outcomes_add(file->outcomes, row, recipient.state);
+		feed_begin(file->feed,
+		    &(struct feed_subject){row, (uint32_t)i, verdicts[i].state},
+		    from->address);
 	}
 }
 
@@ -189,6 +194,9 @@ store_add_recipient(const struct message_key *key, const char *address,
 	unwritten_add_recipient(
 	    file->unwritten, &file->tables, &owner, &recipient);
 	day_outcomes_add(file->outcomes, key->row, change->state);
+	feed_begin(file->feed,
+	    &(struct feed_subject){key->row, change->number, change->state},
+	    address);
 	return check_batch(file, reason);
 }
 
@@ -201,8 +209,7 @@ note_revised(struct day_file *file, int64_t message_row,
 
 	if (change->has_one_leg)
 		return;
-	if (!unwritten_leg(
-		file->unwritten, message_row, change->number, &leg))
+	if (!unwritten_leg(file->unwritten, message_row, change->number, &leg))
 		leg = recipient_row_leg(
 		    &file->tables, message_row, change->number);
 	if (leg != 0 && leg != change->leg_row)
@@ -224,6 +231,9 @@ store_change_recipient(const struct message_key *key,
 	    file->unwritten, &file->tables, key->row, &recipient);
 	day_outcomes_move(
 	    file->outcomes, key->row, change->former, change->state);
+	feed_change(file->feed,
+	    &(struct feed_subject){key->row, change->number, change->state},
+	    change->former);
 	return check_batch(file, reason);
 }
 
@@ -304,6 +314,23 @@ store_add_leg(struct day_file *file, const struct delivery_event *event,
 		settle(file, *leg_row_r, verdict);
 	}
 	return database_check(file->tables.database, reason);
+}
+
+int
+store_tell_leg(struct day_file *file, int64_t leg_row,
+    const struct delivery_event *event, struct reason *reason)
+{
+	if (day_file_begin(file, false, reason) != 0)
+		return -1;
+	for (size_t i = 0; i < event->recipient_count; i++) {
+		const struct delivery_recipient *recipient =
+		    &event->recipients[i];
+
+		feed_leg(file->feed,
+		    &(struct feed_subject){leg_row, recipient->position,
+			record_state_by_reply(recipient)});
+	}
+	return 0;
 }
 
 int

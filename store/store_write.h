@@ -126,6 +126,11 @@ int store_add_leg(struct day_file *file, const struct delivery_event *event,
     const struct segment_header *segment, const struct leg_verdict *verdict,
     int64_t *leg_row_r, struct reason *reason);
 
+/* Tells who watch the store of what a leg that belongs to no message said of
+ * its recipients. Returns 0, or -1. */
+int store_tell_leg(struct day_file *file, int64_t leg_row,
+    const struct delivery_event *event, struct reason *reason);
+
 /* Decides what was LEG_WAITING, or finds the message of a leg that had none. */
 int store_settle_leg(struct day_file *file, int64_t leg_row,
     const struct leg_verdict *verdict, struct reason *reason);

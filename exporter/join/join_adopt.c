@@ -180,6 +180,7 @@ join_give_hooks(struct join *join, struct tracked *hooks, struct reason *reason)
 	if (result == 0)
 		result = join_retell_legs(join, &key, &taken, reason);
 	open_messages_set_tally(join->messages, NULL);
+	store_taken_is_told(key.file);
 	if (result == 0)
 		tally_count(&tally, key.file);
 	return result;

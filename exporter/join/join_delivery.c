@@ -113,10 +113,8 @@ apply_leg(struct join *join, struct tracked *message,
     const struct outcome_leg *leg, enum leg_state state, struct reason *reason)
 {
 	count_stamps(leg, message, state);
-	if (message == NULL) {
-		outcome_count_unjoined(leg);
-		return 0;
-	}
+	if (message == NULL)
+		return outcome_of_unjoined(leg, reason);
 	return outcome_apply(
 	    join->messages, message, leg, join->scratch, reason);
 }

@@ -246,6 +246,7 @@ add_told(struct join *join, const struct join_addition *addition,
 	open_messages_set_tally(join->messages, &tally);
 	result = tell_anew(join, addition, place, message_r, reason);
 	open_messages_set_tally(join->messages, NULL);
+	store_taken_is_told(place->file);
 	if (result == 0)
 		tally_count(&tally, place->file);
 	return result;

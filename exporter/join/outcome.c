@@ -234,8 +234,8 @@ outcome_apply(struct open_messages *messages, struct tracked *message,
 	return result;
 }
 
-void
-outcome_count_unjoined(const struct outcome_leg *leg)
+int
+outcome_of_unjoined(const struct outcome_leg *leg, struct reason *reason)
 {
 	for (size_t i = 0; i < leg->event->recipient_count; i++) {
 		enum metric_result result =
@@ -252,4 +252,5 @@ outcome_count_unjoined(const struct outcome_leg *leg)
 				      : RECIPIENT_BOUNCED,
 			0});
 	}
+	return store_tell_leg(leg->file, leg->row, leg->event, reason);
 }

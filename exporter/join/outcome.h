@@ -44,7 +44,8 @@ int outcome_apply(struct open_messages *messages, struct tracked *message,
 /* The LMTP session of a good reply; empty: it names none. */
 struct maillog_view outcome_session(const struct delivery_recipient *recipient);
 
-/* Counts the replies of a leg that belongs to no message. */
-void outcome_count_unjoined(const struct outcome_leg *leg);
+/* Counts and tells the replies of a leg that belongs to no message. Returns 0,
+ * or -1 when the store failed. */
+int outcome_of_unjoined(const struct outcome_leg *leg, struct reason *reason);
 
 #endif
