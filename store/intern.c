@@ -18,6 +18,7 @@
 #include "base/memory.h"
 #include "store/database.h"
 #include "store/hash.h"
+#include "store/hash_filter.h"
 #include "store/schema.h"
 
 #define SLOTS 16384
@@ -33,6 +34,8 @@ struct slot {
 struct intern {
 	struct database *database;
 	struct slot slots[SLOTS];
+	/* Of entries in the file; not filled by those who only read. */
+	struct hash_filter filters[INTERN_KINDS];
 	/* The last origin: nearly always the next one too. */
 	struct origin origin;
 	char *origin_instance;
@@ -41,14 +44,17 @@ struct intern {
 	char *known_instance;
 };
 
-/* How a kind is found, added and read. */
 static const struct {
-	enum day_sql find, add, read;
+	enum day_sql find, add, read, hashes;
 } statements[INTERN_KINDS] = {
-    [INTERN_DOMAIN] = {SQL_DOMAIN_FIND, SQL_DOMAIN_ADD, SQL_DOMAIN_READ},
-    [INTERN_HOST] = {SQL_HOST_FIND, SQL_HOST_ADD, SQL_HOST_READ},
-    [INTERN_TEXT] = {SQL_TEXT_FIND, SQL_TEXT_ADD, SQL_TEXT_READ},
-    [INTERN_ADDRESS] = {SQL_ADDRESS_FIND, SQL_ADDRESS_ADD, SQL_ADDRESS_READ},
+    [INTERN_DOMAIN] = {SQL_DOMAIN_FIND, SQL_DOMAIN_ADD, SQL_DOMAIN_READ,
+	SQL_DOMAIN_HASHES},
+    [INTERN_HOST] = {SQL_HOST_FIND, SQL_HOST_ADD, SQL_HOST_READ,
+	SQL_HOST_HASHES},
+    [INTERN_TEXT] = {SQL_TEXT_FIND, SQL_TEXT_ADD, SQL_TEXT_READ,
+	SQL_TEXT_HASHES},
+    [INTERN_ADDRESS] = {SQL_ADDRESS_FIND, SQL_ADDRESS_ADD, SQL_ADDRESS_READ,
+	SQL_ADDRESS_HASHES},
 };
 
 struct intern *
@@ -76,6 +82,8 @@ intern_forget(struct intern *intern)
 		intern->slots[i].text = NULL;
 		intern->slots[i].number = 0;
 	}
+	for (size_t i = 0; i < INTERN_KINDS; i++)
+		hash_filter_clear(&intern->filters[i]);
 	free(intern->origin_instance);
 	intern->origin_instance = NULL;
 	memset(&intern->origin, 0, sizeof(intern->origin));
@@ -120,36 +128,65 @@ struct key {
 	size_t size;
 };
 
-static struct statement *
-bind_key(struct intern *intern, enum day_sql sql, const struct key *key)
+static int64_t
+hash_of(const struct key *key)
 {
-	struct statement *statement = database_statement(intern->database, sql);
 	bool is_folded =
 	    key->kind == INTERN_DOMAIN || key->kind == INTERN_ADDRESS;
 
-	bind_integer(
-	    statement, is_folded ? hash_for_index_folded(key->text, key->size)
-				 : hash_for_index(key->text, key->size));
+	return is_folded ? hash_for_index_folded(key->text, key->size)
+			 : hash_for_index(key->text, key->size);
+}
+
+static struct statement *
+bind_key(struct intern *intern, enum day_sql sql, const struct key *key,
+    int64_t hash)
+{
+	struct statement *statement = database_statement(intern->database, sql);
+
+	bind_integer(statement, hash);
 	bind_text(statement, key->text, key->size);
 	if (key->kind == INTERN_ADDRESS)
 		bind_integer(statement, key->domain);
 	return statement;
 }
 
+/* The filter of a kind, filled at its first use. */
+static struct hash_filter *
+filter_of(struct intern *intern, enum intern_kind kind)
+{
+	struct hash_filter *filter = &intern->filters[kind];
+	struct statement *hashes;
+
+	if (filter->words != NULL)
+		return filter;
+	hash_filter_begin(filter);
+	hashes = database_statement(intern->database, statements[kind].hashes);
+	while (statement_step(hashes) == 1)
+		hash_filter_add(filter, column_integer(hashes, 0));
+	statement_end(hashes);
+	return filter;
+}
+
 /* Looks into the file's table, and adds what it does not have. */
 static int64_t
 look_up(struct intern *intern, const struct key *key)
 {
-	struct statement *statement =
-	    bind_key(intern, statements[key->kind].find, key);
-	int64_t number = 0;
+	struct hash_filter *filter = filter_of(intern, key->kind);
+	int64_t hash = hash_of(key), number = 0;
+	struct statement *statement;
 
-	if (statement_step(statement) == 1)
-		number = column_integer(statement, 0);
-	statement_end(statement);
+	if (hash_filter_may_have(filter, hash)) {
+		statement =
+		    bind_key(intern, statements[key->kind].find, key, hash);
+		if (statement_step(statement) == 1)
+			number = column_integer(statement, 0);
+		statement_end(statement);
+	}
 	if (number != 0)
 		return number;
-	statement = bind_key(intern, statements[key->kind].add, key);
+	hash_filter_add(filter, hash);
+	statement = bind_key(intern, statements[key->kind].add, key, hash);
 	return statement_run(statement) == 0
 		   ? database_last_row(intern->database)
 		   : 0;

@@ -7,6 +7,7 @@
 #define FIND_TEXT(table) "SELECT id FROM " table " WHERE hash = ? AND text = ?"
 #define ADD_TEXT(table) "INSERT INTO " table "(hash, text) VALUES(?, ?)"
 #define READ_TEXT(table) "SELECT text FROM " table " WHERE id = ?"
+#define HASHES(table) "SELECT hash FROM " table
 #define ADD_WITHOUT_CONFLICT " ON CONFLICT DO NOTHING"
 #define CELL_READ(table)                                                       \
 	"SELECT count, sum_ns, cells FROM " table                              \
@@ -57,12 +58,15 @@ const char *const day_sql[DAY_STATEMENTS] = {
     [SQL_DOMAIN_FIND] = FIND_TEXT("domain"),
     [SQL_DOMAIN_ADD] = ADD_TEXT("domain"),
     [SQL_DOMAIN_READ] = READ_TEXT("domain"),
+    [SQL_DOMAIN_HASHES] = HASHES("domain"),
     [SQL_HOST_FIND] = FIND_TEXT("host"),
     [SQL_HOST_ADD] = ADD_TEXT("host"),
     [SQL_HOST_READ] = READ_TEXT("host"),
+    [SQL_HOST_HASHES] = HASHES("host"),
     [SQL_TEXT_FIND] = FIND_TEXT("text"),
     [SQL_TEXT_ADD] = ADD_TEXT("text"),
     [SQL_TEXT_READ] = READ_TEXT("text"),
+    [SQL_TEXT_HASHES] = HASHES("text"),
     /* Many addresses have the same domain: `+` keeps from its index. */
     [SQL_ADDRESS_FIND] =
 	"SELECT id FROM address WHERE hash = ? AND local = ? AND +domain = ?",
@@ -71,6 +75,7 @@ const char *const day_sql[DAY_STATEMENTS] = {
     [SQL_ADDRESS_READ] =
 	"SELECT address.local, domain.text FROM address"
 	" LEFT JOIN domain ON domain.id = address.domain WHERE address.id = ?",
+    [SQL_ADDRESS_HASHES] = HASHES("address"),
     [SQL_DOMAIN_FIND_FOLDED] = FIND_TEXT("domain") " COLLATE NOCASE",
     [SQL_ADDRESS_FIND_FOLDED] =
 	"SELECT id FROM address WHERE hash = ? AND local = ? COLLATE NOCASE"
