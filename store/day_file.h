@@ -43,7 +43,7 @@ struct day_file {
 	bool in_transaction; /* to write */
 	bool is_reading;     /* in one to read, which excludes the other */
 	bool unpublished;    /* committed, not yet in the sums */
-	bool is_idle;        /* nothing was committed since the last look */
+	uint64_t written;    /* in which commit; 0: released memory since */
 	bool is_sealed;      /* see store_seal.h */
 	struct positions positions;
 	struct day_totals *totals;

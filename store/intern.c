@@ -23,6 +23,8 @@
 
 #define SLOTS 16384
 #define SLOT_STRING_MAX 200
+/* After so many lookups in a table all of its hashes are read. */
+#define FILL_MISSES 100
 
 struct slot {
 	enum intern_kind kind;
@@ -34,8 +36,9 @@ struct slot {
 struct intern {
 	struct database *database;
 	struct slot slots[SLOTS];
-	/* Of entries in the file; not filled by those who only read. */
+	/* Of entries in the file; filled when they are worth it. */
 	struct hash_filter filters[INTERN_KINDS];
+	unsigned misses[INTERN_KINDS];
 	/* The last origin: nearly always the next one too. */
 	struct origin origin;
 	char *origin_instance;
@@ -151,14 +154,14 @@ bind_key(struct intern *intern, enum day_sql sql, const struct key *key,
 	return statement;
 }
 
-/* The filter of a kind, filled at its first use. */
+/* The filter of a kind, filled when it has been missed often. */
 static struct hash_filter *
 filter_of(struct intern *intern, enum intern_kind kind)
 {
 	struct hash_filter *filter = &intern->filters[kind];
 	struct statement *hashes;
 
-	if (filter->words != NULL)
+	if (filter->words != NULL || ++intern->misses[kind] < FILL_MISSES)
 		return filter;
 	hash_filter_begin(filter);
 	hashes = database_statement(intern->database, statements[kind].hashes);
