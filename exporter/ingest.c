@@ -22,6 +22,7 @@
 #include "base/memory.h"
 #include "base/reason.h"
 #include "exporter/apply.h"
+#include "exporter/batch_size.h"
 #include "exporter/join/address.h"
 #include "exporter/join/join.h"
 #include "exporter/join/loss.h"
@@ -57,6 +58,7 @@ struct ingest {
 	int stop_fd;
 	atomic_bool stopping;
 
+	struct batch_size batch_size;
 	int64_t batch_events; /* applied and not committed */
 	int64_t batch_deadline_ns;
 	int64_t applied_ns; /* when the last event was */
@@ -182,7 +184,7 @@ apply(struct ingest *ingest, struct source_record *next, struct reason *reason)
 static bool
 batch_is_full(const struct ingest *ingest)
 {
-	return ingest->batch_events >= ingest->settings.commit_events ||
+	return ingest->batch_events >= ingest->batch_size.events ||
 	       (ingest->batch_events > 0 &&
 		   ingest->applied_ns >=
 		       ingest->batch_deadline_ns +
@@ -260,7 +262,7 @@ look_after_store(struct ingest *ingest, struct reason *reason)
 static bool
 batch_is_due(const struct ingest *ingest)
 {
-	return ingest->batch_events >= ingest->settings.commit_events ||
+	return ingest->batch_events >= ingest->batch_size.events ||
 	       atomic_load(&ingest->stopping) ||
 	       now_ns() >= ingest->batch_deadline_ns;
 }
@@ -278,11 +280,10 @@ commit(struct ingest *ingest, struct reason *reason)
 	const struct source_position *positions =
 	    sources_positions(ingest->sources, log_start, ingest->join, &count);
 
-	if (sources_save(ingest->sources, reason) != 0)
-		return -1;
-	if (logs_save(&ingest->logs, ingest->store, reason) != 0)
-		return -1;
-	if (store_commit(ingest->store, positions, count, reason) != 0)
+	if (sources_save(ingest->sources, reason) != 0 ||
+	    logs_save(&ingest->logs, ingest->store, reason) != 0 ||
+	    batch_size_commit(&ingest->batch_size, ingest->store, positions,
+		count, reason) != 0)
 		return -1;
 	ingest->batch_events = 0;
 	ingest->pause_ns = 0;
@@ -468,6 +469,7 @@ ingest_start(const struct ingest_settings *settings, struct store *store,
 	ingest->store = store;
 	ingest->published = published;
 	ingest->noted_detection = LOSS_DETECTIONS;
+	ingest->batch_size = batch_size_begin(settings->commit_events);
 	picture_init(&ingest->picture);
 	if (open_all(ingest, reason) != 0) {
 		ingest_free(&ingest);

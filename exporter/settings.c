@@ -48,7 +48,9 @@ const struct config_item exporter_items[] = {
 	SECOND / 1000, 60 * SECOND, NULL,
 	"Time after which what was read becomes visible and durable."},
     {"commit_events", CONFIG_INTEGER, MEMBER(commit_events), "10000", 1, 100000,
-	NULL, "The same by number of events, when there are many."},
+	NULL,
+	"The same by number of events, when there are many. While commits "
+	"take long, fewer are enough."},
     {"stamp_wait", CONFIG_DURATION, MEMBER(stamp_wait_ns), "60s", 0,
 	86400 * SECOND, NULL,
 	"How long a delivery waits for the message that its stamp names "

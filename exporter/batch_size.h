@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * batch_size: how many events a batch may have, so that its commit is short
+ * whatever the machine and the mail.
+ *
+ * For the ingest thread.
+ */
+#ifndef EXPORTER_BATCH_SIZE_H
+#define EXPORTER_BATCH_SIZE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct reason;
+struct source_position;
+struct store;
+
+struct batch_size {
+	int64_t events;
+	int64_t most;
+};
+
+struct batch_size batch_size_begin(int64_t most);
+
+/* What follows from a commit that took so long. */
+void batch_size_learn(struct batch_size *size, int64_t took_ns);
+
+/* store_commit(), from which the size of the next batch follows. */
+int batch_size_commit(struct batch_size *size, struct store *store,
+    const struct source_position *positions, size_t count,
+    struct reason *reason);
+
+#endif
