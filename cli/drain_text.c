@@ -11,8 +11,8 @@
 
 #include "base/buffer.h"
 #include "base/clock.h"
+#include "base/json_text.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "cli/duration_text.h"
 #include "cli/recipient_text.h"
 #include "cli/text_page.h"
@@ -210,23 +210,6 @@ static const char *const state_names[DRAIN_STATES] = {
     [DRAIN_STANDING] = "standing",
 };
 
-/* A string, in which only harmless characters are left. */
-static void
-append_string(struct buffer *out, const char *text)
-{
-	char *copy = memory_string(text);
-
-	text_sanitize(copy, strlen(copy));
-	buffer_append_string(out, "\"");
-	for (const char *at = copy; *at != '\0'; at++) {
-		if (*at == '"' || *at == '\\')
-			buffer_append_string(out, "\\");
-		buffer_append(out, at, 1);
-	}
-	buffer_append_string(out, "\"");
-	free(copy);
-}
-
 static void
 domain_json(
     const struct drain_domain *domain, int64_t now_wall_ns, struct buffer *out)
@@ -237,10 +220,7 @@ domain_json(
 
 	clock_format(domain->oldest_wall_ns, oldest);
 	buffer_append_string(out, "{\"domain\": ");
-	if (domain->name != NULL)
-		append_string(out, domain->name);
-	else
-		buffer_append_string(out, "null");
+	json_text(out, domain->name);
 	buffer_append_format(out,
 	    ", \"waiting\": %" PRIu64 ", \"oldest\": \"%s\", \"drain\": \"%s\","
 	    " \"left\": %" PRIu64 ", \"left_within_seconds\": %u,"

@@ -20,6 +20,7 @@
 #include "cli/show.h"
 #include "cli/slow.h"
 #include "cli/stats.h"
+#include "cli/watch.h"
 #include "base/suggest.h"
 
 struct subcommand {
@@ -32,6 +33,7 @@ struct subcommand {
 static const struct subcommand subcommands[] = {
     {"show", show_command, true, "the timeline of a message"},
     {"search", search_command, true, "messages by address, status, time, ..."},
+    {"watch", watch_command, true, "what happens, as it does"},
     {"slow", slow_command, true, "the slowest messages"},
     {"stats", stats_command, true, "how long deliveries and phases took"},
     {"queue", queue_command, true, "messages that are still in the queue"},

@@ -5,24 +5,17 @@
  */
 #include "cli/search.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stddef.h>
 
 #include "base/arena.h"
-#include "base/buffer.h"
-#include "base/clock.h"
+#include "base/reason.h"
 #include "cli/exit_status.h"
 #include "cli/search_page.h"
-#include "cli/search_text.h"
+#include "cli/search_terms.h"
 #include "cli/store_command.h"
-#include "cli/terminal.h"
-#include "cli/text_page.h"
 #include "store/query.h"
 #include "store/query_search.h"
 #include "store/search.h"
-#include "store/search_pseudonym.h"
-#include "store/settings.h"
 
 #define ARENA_BYTES ((size_t)1 << 30)
 
@@ -52,32 +45,6 @@ static const struct store_options_help help = {NULL,
     "  --page NEXT  the page behind the one that named it\n\n"
     "Exit status: 0 found, 1 nothing found, 2 wrong usage or unreadable "
     "store.\n"};
-
-/* The terms as one text, to be freed. */
-static char *
-join_terms(char *const *terms)
-{
-	struct buffer text = {0};
-
-	for (size_t i = 0; terms[i] != NULL; i++) {
-		buffer_append_string(&text, i > 0 ? " " : "");
-		buffer_append_string(&text, terms[i]);
-	}
-	buffer_append(&text, "", 1);
-	return (char *)text.data;
-}
-
-static int
-misread(const char *text, const struct search_error *error)
-{
-	struct text_style style = terminal_style(stderr);
-	struct buffer out = {0};
-
-	search_text_error(text, error, &style, &out);
-	fwrite(out.data, 1, out.size, stderr);
-	buffer_free(&out);
-	return EXIT_UNUSABLE;
-}
 
 /* What else is to be said of a page. */
 static int
@@ -118,47 +85,16 @@ search(const struct store_options *options, const char *directory,
 	return status;
 }
 
-/* Where addresses are kept as they are, nobody misses the key. */
-static int
-add_pseudonyms(const struct store_options *options, const char *directory,
-    struct search *search, struct arena *arena, struct reason *reason)
-{
-	int result = search_add_pseudonyms(directory, search, arena, reason);
-
-	return result == 1 && store_options_privacy(options) != PRIVACY_HASH
-		   ? 0
-		   : result;
-}
-
-static int
-parse_and_search(const struct store_options *options, const char *directory,
-    const char *text)
-{
-	struct arena *arena = arena_new(ARENA_BYTES);
-	struct search parsed;
-	struct search_error error;
-	struct reason reason;
-	int status;
-
-	if (search_parse(text, clock_stamp().wall_ns, arena, &parsed, &error) !=
-	    0)
-		status = misread(text, &error);
-	else if (add_pseudonyms(options, directory, &parsed, arena, &reason) !=
-		 0)
-		status = store_options_unusable(&reason);
-	else
-		status = search(options, directory, &parsed);
-	arena_free(&arena);
-	return status;
-}
-
 static int
 run(const struct store_options *options, const char *directory)
 {
-	char *text = join_terms(options->keys);
-	int status = parse_and_search(options, directory, text);
+	struct arena *arena = arena_new(ARENA_BYTES);
+	struct search terms;
+	int status = search_terms_read(options, directory, arena, &terms);
 
-	free(text);
+	if (status == EXIT_OK)
+		status = search(options, directory, &terms);
+	arena_free(&arena);
 	return status;
 }
 
@@ -173,27 +109,12 @@ check(const struct store_options *options)
 	return 0;
 }
 
-/* -KEY:WORD is a term and no option: with ! it is the same to the search. */
-static void
-spare_terms(int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++) {
-		size_t letters =
-		    argv[i][0] == '-'
-			? strspn(argv[i] + 1, "abcdefghijklmnopqrstuvwxyz")
-			: 0;
-
-		if (letters > 1 && argv[i][1 + letters] == ':')
-			argv[i][0] = '!';
-	}
-}
-
 int
 search_command(int argc, char **argv)
 {
 	static const struct store_command command = {
 	    .help = &help, .limit = LIMIT_DEFAULT, .check = check, .run = run};
 
-	spare_terms(argc, argv);
+	search_terms_spare(argc, argv);
 	return store_command(argc, argv, &command);
 }

@@ -7,7 +7,6 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
-#include "base/clock.h"
 #include "cli/duration_text.h"
 #include "cli/fate_text.h"
 #include "cli/recipient_text.h"
@@ -24,18 +23,6 @@ enum {
 	ADDRESS_BEGIN = 16,
 	WORDS_INDENT = 8
 };
-
-/* "2026-11-30 07:47:42", of UTC as everywhere. */
-static void
-page_time(struct text_page *page, int64_t wall_ns)
-{
-	char text[CLOCK_TEXT_SIZE];
-
-	clock_format(wall_ns, text);
-	text[sizeof("2026-11-30T07:47:42") - 1] = '\0';
-	text[sizeof("2026-11-30") - 1] = ' ';
-	page_text(page, text);
-}
 
 static void
 message_line(struct text_page *page, const struct message_record *record)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/text.h"
 
@@ -93,6 +94,17 @@ page_text(struct text_page *page, const char *text)
 
 	append_harmless(page, copy, strlen(copy));
 	free(copy);
+}
+
+void
+page_time(struct text_page *page, int64_t wall_ns)
+{
+	char text[CLOCK_TEXT_SIZE];
+
+	clock_format(wall_ns, text);
+	text[sizeof("2026-11-30T07:47:42") - 1] = '\0';
+	text[sizeof("2026-11-30") - 1] = ' ';
+	page_text(page, text);
 }
 
 void

@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct buffer;
 
@@ -44,6 +45,9 @@ void page_text(struct text_page *page, const char *text);
 
 /* A name from a table, with blanks for its underscores. */
 void page_name(struct text_page *page, const char *name);
+
+/* "2026-11-30 07:47:42", of UTC as everywhere. */
+void page_time(struct text_page *page, int64_t wall_ns);
 
 void page_format(struct text_page *page, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

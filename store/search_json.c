@@ -4,29 +4,13 @@
 #include "store/search_json.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/arena.h"
 #include "base/buffer.h"
-#include "base/memory.h"
-#include "base/text.h"
+#include "base/json_text.h"
 #include "store/query_search.h"
 #include "store/search.h"
 #include "store/timeline.h"
-
-static void
-append_text(struct buffer *out, const char *text)
-{
-	char *copy = memory_string(text);
-
-	text_sanitize(copy, strlen(copy));
-	buffer_append_string(out, "\"");
-	for (const char *at = copy; *at != '\0'; at++)
-		buffer_append_format(
-		    out, "%s%c", *at == '"' || *at == '\\' ? "\\" : "", *at);
-	buffer_append_string(out, "\"");
-	free(copy);
-}
 
 static void
 append_matched(const struct search_hit *hit, struct buffer *out)
@@ -74,10 +58,10 @@ search_page_json(
 	if (page->is_last)
 		buffer_append_string(out, "null");
 	else
-		append_text(out, page->cursor);
+		json_text(out, page->cursor);
 	if (page->incomplete) {
 		buffer_append_string(out, ", \"incomplete\": ");
-		append_text(out, page->reason.text);
+		json_text(out, page->reason.text);
 	}
 	buffer_append_string(out, "}\n");
 	return 0;
@@ -87,7 +71,7 @@ void
 search_error_json(const struct search_error *error, struct buffer *out)
 {
 	buffer_append_string(out, "{\"error\": ");
-	append_text(out, error->reason.text);
+	json_text(out, error->reason.text);
 	buffer_append_format(
 	    out, ", \"at\": %zu, \"size\": %zu}\n", error->at, error->size);
 }
