@@ -94,7 +94,7 @@ archive_reader_hours(
 	    database_statement(archive, SQL_ARCHIVE_HOURS_READ);
 
 	bind_integer(rows, hours->day);
-	bind_string(rows, hours->series);
+	bind_integer(rows, hours->series);
 	bind_integer(rows, hours->since);
 	bind_integer(rows, hours->until);
 	return rows;

@@ -26,7 +26,7 @@ long archive_reader_days(struct database *archive, int64_t **days_r);
 
 struct archive_hours {
 	int64_t day;
-	const char *series;
+	int64_t series; /* its number in the archive */
 	int64_t since, until; /* hours since 1970, the latter not included */
 };
 

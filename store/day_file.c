@@ -482,16 +482,3 @@ day_file_is_odd(const struct day_file *file)
 {
 	return file->day == LAYOUT_ODD;
 }
-
-void
-day_file_count(struct day_file *file, unsigned counter, uint64_t increase)
-{
-	day_totals_count(file->totals, counter, increase);
-}
-
-void
-day_file_observe(struct day_file *file, unsigned histogram, int64_t wall_ns,
-    int64_t value_ns)
-{
-	day_totals_observe(file->totals, histogram, wall_ns, value_ns);
-}

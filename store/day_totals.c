@@ -18,24 +18,26 @@
 #include "store/database.h"
 #include "store/day_tables.h"
 #include "store/histogram.h"
+#include "store/observation.h"
+#include "store/series_slots.h"
 #include "store/totals_rows.h"
 #include "store/totals_writer.h"
 
 #define NS_PER_MINUTE (60 * CLOCK_NS_PER_SECOND)
 #define MINUTES_PER_HOUR 60
 
-struct observation {
+struct kept {
 	int64_t value_ns;
 	uint32_t minute; /* since 1970 */
-	uint32_t histogram;
+	uint32_t slot;   /* of series_slots */
 };
 
 struct day_totals {
 	const struct totals_names *names;
 	uint64_t *counters; /* the batch's */
 	struct histogram_total *loaded, *added;
-	int64_t *series; /* numbers in the file; 0: not looked up yet */
-	struct observation *observations;
+	struct series_slots *slots;
+	struct kept *observations;
 	size_t observation_count, observation_capacity;
 	struct histogram minute, hour; /* scratch */
 	bool dirty;
@@ -52,7 +54,7 @@ day_totals_new(const struct totals_names *names)
 	    memory_zeroed(names->counter_count, sizeof(*totals->counters));
 	totals->loaded = memory_zeroed(histograms, sizeof(*totals->loaded));
 	totals->added = memory_zeroed(histograms, sizeof(*totals->added));
-	totals->series = memory_zeroed(histograms, sizeof(*totals->series));
+	totals->slots = series_slots_new(names);
 	histogram_init(&totals->minute);
 	histogram_init(&totals->hour);
 	return totals;
@@ -66,7 +68,7 @@ day_totals_free(struct day_totals **totals)
 	free((*totals)->counters);
 	free((*totals)->loaded);
 	free((*totals)->added);
-	free((*totals)->series);
+	series_slots_free(&(*totals)->slots);
 	free((*totals)->observations);
 	free(*totals);
 	*totals = NULL;
@@ -89,8 +91,7 @@ void
 day_totals_discard(struct day_totals *totals)
 {
 	clear_batch(totals);
-	memset(totals->series, 0,
-	    totals->names->histogram_count * sizeof(*totals->series));
+	series_slots_forget(totals->slots);
 }
 
 void
@@ -135,9 +136,9 @@ minute_of(int64_t wall_ns)
 	return minute > UINT32_MAX ? UINT32_MAX : (uint32_t)minute;
 }
 
-void
-day_totals_observe(struct day_totals *totals, unsigned histogram,
-    int64_t wall_ns, int64_t value_ns)
+static void
+add_observation(struct day_totals *totals, unsigned slot,
+    const struct observation *observation)
 {
 	if (totals->observation_count == totals->observation_capacity) {
 		totals->observation_capacity =
@@ -147,36 +148,44 @@ day_totals_observe(struct day_totals *totals, unsigned histogram,
 		    sizeof(*totals->observations));
 	}
 	totals->observations[totals->observation_count++] =
-	    (struct observation){.value_ns = value_ns,
-		.minute = minute_of(wall_ns),
-		.histogram = histogram};
-	histogram_total_observe(&totals->added[histogram], value_ns);
-	totals->dirty = true;
+	    (struct kept){.value_ns = observation->value_ns,
+		.minute = minute_of(observation->wall_ns),
+		.slot = slot};
 }
 
-static int64_t
-series_number(
-    struct day_totals *totals, struct day_tables *tables, size_t histogram)
+/* Kept by relay and by provider beside what is kept by host. */
+static void
+add_labelled(struct day_totals *totals, struct day_tables *tables,
+    const struct observation *observation)
 {
-	const char *name = totals->names->histograms[histogram];
-	struct statement *statement;
+	const struct series_labels *labels = &observation->labels;
+	const char *const by[SERIES_KINDS] = {
+	    labels->host, labels->relay, labels->provider};
 
-	if (totals->series[histogram] != 0)
-		return totals->series[histogram];
-	statement = database_statement(tables->database, SQL_SERIES_FIND);
-	bind_string(statement, name);
-	if (statement_step(statement) == 1)
-		totals->series[histogram] = column_integer(statement, 0);
-	statement_end(statement);
-	if (totals->series[histogram] == 0) {
-		statement =
-		    database_statement(tables->database, SQL_SERIES_ADD);
-		bind_string(statement, name);
-		if (statement_run(statement) == 0)
-			totals->series[histogram] =
-			    database_last_row(tables->database);
+	for (unsigned kind = 0; kind < SERIES_KINDS; kind++) {
+		const struct series_key key = {observation->histogram,
+		    labels->host, (enum series_kind)kind, by[kind]};
+
+		if (kind == SERIES_HOST || by[kind] != NULL)
+			add_observation(totals,
+			    series_slots_find(totals->slots, tables, &key),
+			    observation);
 	}
-	return totals->series[histogram];
+}
+
+void
+day_totals_observe(struct day_totals *totals, struct day_tables *tables,
+    const struct observation *observation)
+{
+	unsigned histogram = observation->histogram;
+
+	if (observation->labels.host != NULL)
+		add_labelled(totals, tables, observation);
+	else
+		add_observation(totals, histogram, observation);
+	histogram_total_observe(
+	    &totals->added[histogram], observation->value_ns);
+	totals->dirty = true;
 }
 
 static void
@@ -201,7 +210,8 @@ write_histogram(
     struct day_totals *totals, struct day_tables *tables, size_t histogram)
 {
 	struct histogram_total sum = totals->loaded[histogram];
-	int64_t series = series_number(totals, tables, histogram);
+	int64_t series =
+	    series_slots_number(totals->slots, tables, (unsigned)histogram);
 	struct buffer buckets = {0};
 	struct statement *write;
 
@@ -278,34 +288,49 @@ write_cell(struct day_tables *tables, const struct cell_table *table,
 static int
 by_cell(const void *left, const void *right)
 {
-	const struct observation *a = left, *b = right;
+	const struct kept *a = left, *b = right;
 
-	if (a->histogram != b->histogram)
-		return a->histogram < b->histogram ? -1 : 1;
+	if (a->slot != b->slot)
+		return a->slot < b->slot ? -1 : 1;
 	return (a->minute > b->minute) - (a->minute < b->minute);
+}
+
+/* Those of one slot, in the order of time. */
+static void
+write_slot(struct day_totals *totals, struct day_tables *tables,
+    const struct kept *at, const struct kept *end)
+{
+	int64_t series = series_slots_number(totals->slots, tables, at->slot);
+	bool by_minute = !series_slots_is_by_hour(totals->slots, at->slot);
+
+	for (; at < end; at++) {
+		uint32_t hour = at->minute / MINUTES_PER_HOUR;
+		bool last = at + 1 == end;
+
+		histogram_observe(&totals->hour, at->value_ns);
+		if (by_minute) {
+			histogram_observe(&totals->minute, at->value_ns);
+			if (last || at[1].minute != at->minute)
+				write_cell(tables, &minutes, series, at->minute,
+				    &totals->minute);
+		}
+		if (last || at[1].minute / MINUTES_PER_HOUR != hour)
+			write_cell(tables, &hours, series, hour, &totals->hour);
+	}
 }
 
 static void
 write_cells(struct day_totals *totals, struct day_tables *tables)
 {
-	const struct observation *at = totals->observations;
-	const struct observation *end = at + totals->observation_count;
+	const struct kept *at = totals->observations, *next;
+	const struct kept *end = at + totals->observation_count;
 
 	qsort(totals->observations, totals->observation_count, sizeof(*at),
 	    by_cell);
-	for (; at < end; at++) {
-		uint32_t histogram = at->histogram;
-		uint32_t hour = at->minute / MINUTES_PER_HOUR;
-		bool last = at + 1 == end || at[1].histogram != histogram;
-		int64_t series = series_number(totals, tables, histogram);
-
-		histogram_observe(&totals->minute, at->value_ns);
-		histogram_observe(&totals->hour, at->value_ns);
-		if (last || at[1].minute != at->minute)
-			write_cell(tables, &minutes, series, at->minute,
-			    &totals->minute);
-		if (last || at[1].minute / MINUTES_PER_HOUR != hour)
-			write_cell(tables, &hours, series, hour, &totals->hour);
+	for (; at < end; at = next) {
+		for (next = at + 1; next < end && next->slot == at->slot;)
+			next++;
+		write_slot(totals, tables, at, next);
 	}
 }
 

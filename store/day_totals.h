@@ -13,6 +13,7 @@
 
 struct day_tables;
 struct day_totals;
+struct observation;
 struct totals;
 struct totals_names;
 
@@ -27,8 +28,8 @@ void day_totals_load(
 
 void day_totals_count(
     struct day_totals *totals, unsigned counter, uint64_t increase);
-void day_totals_observe(struct day_totals *totals, unsigned histogram,
-    int64_t wall_ns, int64_t value_ns);
+void day_totals_observe(struct day_totals *totals, struct day_tables *tables,
+    const struct observation *observation);
 
 /* Whether the batch has a share. */
 bool day_totals_is_dirty(const struct day_totals *totals);

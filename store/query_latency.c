@@ -18,6 +18,7 @@
 #include "store/database.h"
 #include "store/day_tables.h"
 #include "store/histogram.h"
+#include "store/schema_archive.h"
 
 /* So many buckets of a histogram are one cell of a heatmap. */
 #define CELL_BUCKETS 8
@@ -38,6 +39,10 @@ struct collection {
 	struct arena *arena;
 	struct part *parts;
 	size_t count;
+	/* Numbers of the series in the archive. */
+	bool knows_archived;
+	int64_t *archived;
+	size_t archived_count;
 };
 
 const char *
@@ -47,20 +52,6 @@ latency_quantile_name(enum latency_quantile quantile)
 	    "p50", "p90", "p95", "p99", "max"};
 
 	return names[quantile];
-}
-
-static int64_t
-series_number(struct day_tables *tables, const char *name)
-{
-	struct statement *find =
-	    database_statement(tables->database, SQL_SERIES_FIND);
-	int64_t number = 0;
-
-	bind_string(find, name);
-	if (statement_step(find) == 1)
-		number = column_integer(find, 0);
-	statement_end(find);
-	return number;
 }
 
 static void
@@ -93,45 +84,70 @@ collect_rows(struct collection *collection, struct statement *rows)
 	statement_end(rows);
 }
 
-static void
-collect_series(
-    struct collection *collection, struct day_tables *tables, const char *name)
+/* The numbers of the series that are asked for, of rows (id, name), in the
+ * collection's arena. */
+static size_t
+find_series(struct collection *collection, struct statement *rows,
+    int64_t **numbers_r)
 {
-	int64_t series = series_number(tables, name);
-	struct statement *rows;
+	const struct latency_question *question = collection->question;
+	size_t count = 0;
 
-	if (series == 0)
-		return;
-	rows = database_statement(tables->database,
-	    query_period_is_by_hour(&collection->question->period)
-		? SQL_HOURS_READ
-		: SQL_MINUTES_READ);
-	bind_integer(rows, series);
-	bind_integer(rows, collection->since_ns / collection->unit_ns);
-	bind_integer(rows, collection->until_ns / collection->unit_ns);
-	collect_rows(collection, rows);
+	*numbers_r = NULL;
+	while (statement_step(rows) == 1) {
+		const char *name = column_string(rows, 1, collection->arena);
+		int64_t *number = NULL;
+
+		for (size_t i = 0; name != NULL && i < question->series_count;
+		     i++)
+			if (series_fits(
+				name, question->series[i], &question->labels))
+				number = arena_append(collection->arena,
+				    numbers_r, &count, sizeof(*number));
+		if (number != NULL)
+			*number = column_integer(rows, 0);
+	}
+	statement_end(rows);
+	return count;
 }
 
 static void
 collect_file(void *context, struct day_tables *tables, int64_t day)
 {
 	struct collection *collection = context;
-	const struct latency_question *question = collection->question;
+	bool by_hour = query_period_is_by_hour(&collection->question->period);
+	int64_t *series;
+	size_t count = find_series(collection,
+	    database_statement(tables->database, SQL_SERIES_READ), &series);
 
-	for (size_t i = 0; i < question->series_count; i++)
-		collect_series(collection, tables, question->series[i]);
+	for (size_t i = 0; i < count && !arena_failed(collection->arena); i++) {
+		struct statement *rows = database_statement(tables->database,
+		    by_hour ? SQL_HOURS_READ : SQL_MINUTES_READ);
+
+		bind_integer(rows, series[i]);
+		bind_integer(rows, collection->since_ns / collection->unit_ns);
+		bind_integer(rows, collection->until_ns / collection->unit_ns);
+		collect_rows(collection, rows);
+	}
 }
 
 static void
 collect_archived(void *context, struct database *archive, int64_t day)
 {
 	struct collection *collection = context;
-	const struct latency_question *question = collection->question;
 
-	for (size_t i = 0; i < question->series_count; i++) {
+	if (!collection->knows_archived) {
+		collection->archived_count = find_series(collection,
+		    database_statement(archive, SQL_ARCHIVE_SERIES_READ),
+		    &collection->archived);
+		collection->knows_archived = true;
+	}
+	for (size_t i = 0; i < collection->archived_count &&
+			   !arena_failed(collection->arena);
+	     i++) {
 		const struct archive_hours hours = {
 		    .day = day,
-		    .series = question->series[i],
+		    .series = collection->archived[i],
 		    .since = collection->since_ns / collection->unit_ns,
 		    .until = collection->until_ns / collection->unit_ns,
 		};
@@ -279,6 +295,24 @@ collect(struct store_reader *reader, struct collection *collection,
 	return 0;
 }
 
+int
+store_latency_check(
+    const struct latency_question *question, struct reason *reason)
+{
+	const struct series_labels *labels = &question->labels;
+	bool by_other = labels->relay != NULL || labels->provider != NULL;
+
+	if (labels->relay != NULL && labels->provider != NULL)
+		return reason_set(
+		    reason, "either a relay or a provider, not both");
+	if (query_period_check(&question->period, reason) != 0)
+		return -1;
+	if (by_other && !query_period_is_by_hour(&question->period))
+		return reason_set(
+		    reason, "of a relay or a provider, a step is whole hours");
+	return 0;
+}
+
 /* Makes the steps. */
 static void
 divide(struct collection *collection, struct latency_answer *answer)
@@ -301,7 +335,7 @@ store_latency(struct store_reader *reader,
 	struct collection collection = {.question = question, .arena = arena};
 
 	*answer_r = (struct latency_answer){.count = 0};
-	if (query_period_check(&question->period, reason) != 0)
+	if (store_latency_check(question, reason) != 0)
 		return -1;
 	divide(&collection, answer_r);
 	if (collect(reader, &collection, answer_r, reason) != 0)

@@ -12,6 +12,7 @@
 
 #include "store/query_days.h"
 #include "store/query_period.h"
+#include "store/series.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,9 +50,12 @@ struct latency_point {
 };
 
 struct latency_question {
-	/* Names under which the store keeps histograms; their sum is asked. */
+	/* Names of histograms; their sum is asked for. */
 	const char *const *series;
 	size_t series_count;
+	/* Of these only, each as series_label() has it. By relay or provider,
+	 * not by both, steps are hours. */
+	struct series_labels labels;
 	struct query_period period;
 	bool with_cells;
 };
@@ -62,6 +66,10 @@ struct latency_answer {
 	struct latency_point whole; /* all of them together */
 	struct query_gap gap;
 };
+
+/* Returns 0, or -1 with what is wrong with period and labels. */
+int store_latency_check(
+    const struct latency_question *question, struct reason *reason);
 
 /* All lives in `arena`. Returns 0, or -1 with a reason: no directory, a wrong
  * period, the arena's limit. */

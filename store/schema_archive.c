@@ -89,10 +89,10 @@ const char *const archive_sql[ARCHIVE_STATEMENTS] = {
     [SQL_ARCHIVE_TOTALS_READ] =
 	"SELECT name, count, sum_ns, buckets FROM total"
 	" JOIN series ON series.id = total.series WHERE day = ?1",
+    [SQL_ARCHIVE_SERIES_READ] = "SELECT id, name FROM series",
     [SQL_ARCHIVE_HOURS_READ] =
-	"SELECT time, count, sum_ns, cells FROM hour WHERE day = ?1"
-	" AND series = (SELECT id FROM series WHERE name = ?2)"
-	" AND time >= ?3 AND time < ?4",
+	"SELECT time, count, sum_ns, cells FROM hour"
+	" WHERE day = ?1 AND series = ?2 AND time >= ?3 AND time < ?4",
     [SQL_ARCHIVE_OUTCOMES_READ] =
 	"SELECT time, state, count FROM outcome"
 	" WHERE day = ?1 AND time >= ?2 AND time < ?3",

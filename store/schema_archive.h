@@ -43,7 +43,8 @@ enum archive_sql {
 	SQL_ARCHIVE_DAYS,      /* no parameter */
 	SQL_ARCHIVE_COUNTERS_READ,
 	SQL_ARCHIVE_TOTALS_READ,
-	SQL_ARCHIVE_HOURS_READ,    /* day, series' name, since, until */
+	SQL_ARCHIVE_SERIES_READ,   /* no parameter */
+	SQL_ARCHIVE_HOURS_READ,    /* day, series, since, until */
 	SQL_ARCHIVE_OUTCOMES_READ, /* day, since, until */
 	ARCHIVE_STATEMENTS
 };

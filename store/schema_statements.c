@@ -249,8 +249,10 @@ const char *const day_sql[DAY_STATEMENTS] = {
     [SQL_COUNTER_ADD] =
 	"INSERT INTO counter VALUES(?, ?)"
 	" ON CONFLICT DO UPDATE SET value = value + excluded.value",
-    [SQL_SERIES_FIND] = "SELECT id FROM series WHERE name = ?",
-    [SQL_SERIES_ADD] = "INSERT INTO series(name) VALUES(?)",
+    [SQL_SERIES_READ] = "SELECT id, name FROM series",
+    [SQL_SERIES_ADD] =
+	"INSERT INTO series(name) VALUES(?)"
+	" ON CONFLICT DO UPDATE SET name = name RETURNING id",
     [SQL_TOTALS_READ] = "SELECT name, count, sum_ns, buckets FROM total"
 			" JOIN series ON series.id = total.series",
     [SQL_TOTAL_WRITE] = "REPLACE INTO total VALUES(?, ?, ?, ?)",

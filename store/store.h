@@ -33,6 +33,7 @@
 struct arena;
 struct buffer;
 struct day_file;
+struct observation;
 struct reason;
 struct store;
 struct totals;
@@ -88,6 +89,12 @@ bool store_is_replay(
 void day_file_count(struct day_file *file, unsigned counter, uint64_t increase);
 void day_file_observe(struct day_file *file, unsigned histogram,
     int64_t wall_ns, int64_t value_ns);
+
+/* The same, kept by host and, by the hour, by relay and provider, too (see
+ * series_slots.h for how many), as far as labels say so. Without a host they
+ * are not looked at. The batch must have begun in the file. */
+void day_file_observe_labelled(
+    struct day_file *file, const struct observation *observation);
 
 struct source_position {
 	const char *source;

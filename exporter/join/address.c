@@ -83,3 +83,11 @@ address_likeness(const char *left, const char *right)
 		   ? likeness_of_forms(left, right, local)
 		   : likeness;
 }
+
+const char *
+address_domain(const char *address)
+{
+	const char *at = strrchr(address, '@');
+
+	return at != NULL ? at + 1 : NULL;
+}

@@ -21,4 +21,7 @@ void address_use_key(const struct pseudonym_key *key);
 
 enum likeness address_likeness(const char *left, const char *right);
 
+/* The domain, in the address; NULL: it has none. */
+const char *address_domain(const char *address);
+
 #endif

@@ -230,13 +230,21 @@ evidence_for(const struct delivery *delivery, enum course course)
 /* Once a recipient that another host has taken. A date with whole seconds
  * would be wrong by more than most of it takes. */
 static void
-observe_relayed(const struct delivery *delivery, size_t number, bool is_known)
+observe_relayed(struct join *join, const struct delivery *delivery,
+    size_t number, bool is_known)
 {
 	const struct open_message *message = delivery->message;
 	const struct log_input *input = delivery->input;
 	const struct moment from = {.at = {message->mail_at.wall_ns, 0}};
 	const struct moment to = {.at = {input->wall_ns, 0}};
 	bool is_submitted = (message->evidence & MESSAGE_SUBMITTED) != 0;
+	const struct effect_of of = {
+	    .labels.host = message->instance,
+	    .labels.relay = join_log_string(
+		join, input->record->record.fields[MAILLOG_RELAY]),
+	    .labels.provider = address_domain(delivery->to),
+	    .wall_ns = input->wall_ns,
+	};
 
 	if (is_known || delivery->verdict.goes_on ||
 	    message->ending == MESSAGE_ENDING_LOGGED ||
@@ -246,7 +254,7 @@ observe_relayed(const struct delivery *delivery, size_t number, bool is_known)
 	effect_observe(message->key.file,
 	    metric_index(METRIC_DELIVERY_LATENCY,
 		route_of(is_submitted, RECIPIENT_RELAYED)),
-	    input->wall_ns, duration_between(from, to));
+	    &of, duration_between(from, to));
 }
 
 /* Whether another host was known to have it before this line. */
@@ -292,6 +300,6 @@ join_log_delivery(struct join *join, const struct log_input *input,
 		(uint32_t)number, session, reason) != 0 ||
 	    add_attempt(join, &delivery, number, reason) != 0)
 		return -1;
-	observe_relayed(&delivery, number, was_relayed);
+	observe_relayed(join, &delivery, number, was_relayed);
 	return tell_original(&delivery, number, reason);
 }

@@ -151,10 +151,13 @@ observe_phases(struct day_file *file, const struct message_event *event,
 	    .message = event,
 	    .message_boot_id = segment->boot_id,
 	};
+	const struct effect_of of = {
+	    .labels.host = segment->instance,
+	    .wall_ns = event->eom_at.wall_ns,
+	};
 
 	for (unsigned i = 0; i <= PHASE_CONTENT_TO_EOM; i++)
-		effect_observe(file, metric_index(METRIC_PHASE, i),
-		    event->eom_at.wall_ns,
+		effect_observe(file, metric_index(METRIC_PHASE, i), &of,
 		    phase_duration((enum phase)i, &view));
 }
 

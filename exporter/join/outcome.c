@@ -99,20 +99,25 @@ observe(
 	    .recipient = recipient,
 	};
 	struct day_file *file = outcome->leg->file;
-	int64_t wall_ns = recipient->final.at.wall_ns;
+	struct effect_of of = {
+	    .labels.host = outcome->message->instance,
+	    .wall_ns = recipient->final.at.wall_ns,
+	};
 
 	/* Of other mail no precise beginning is known. */
 	if (outcome->message->ending == MESSAGE_ENDING_LOGGED ||
 	    outcome->leg->is_observed)
 		return;
+	for (unsigned i = PHASE_QUEUE; i < PHASES; i++)
+		effect_observe(file, metric_index(METRIC_PHASE, i), &of,
+		    phase_duration((enum phase)i, &view));
+	of.labels.relay = outcome->leg->event->backend;
+	of.labels.provider = address_domain(recipient->address);
 	effect_observe(file,
 	    metric_index(METRIC_DELIVERY_LATENCY,
 		route_of((outcome->message->evidence & MESSAGE_SUBMITTED) != 0,
 		    RECIPIENT_DELIVERED)),
-	    wall_ns, delivery_latency(&view));
-	for (unsigned i = PHASE_QUEUE; i < PHASES; i++)
-		effect_observe(file, metric_index(METRIC_PHASE, i), wall_ns,
-		    phase_duration((enum phase)i, &view));
+	    &of, delivery_latency(&view));
 }
 
 static void

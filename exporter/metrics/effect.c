@@ -5,6 +5,7 @@
  */
 #include "exporter/metrics/effect.h"
 
+#include "store/observation.h"
 #include "store/store.h"
 
 void
@@ -16,11 +17,18 @@ effect_count(
 }
 
 void
-effect_observe(struct day_file *file, unsigned histogram, int64_t wall_ns,
-    struct duration duration)
+effect_observe(struct day_file *file, unsigned histogram,
+    const struct effect_of *of, struct duration duration)
 {
+	const struct observation observation = {
+	    .histogram = histogram,
+	    .labels = of->labels,
+	    .wall_ns = of->wall_ns,
+	    .value_ns = duration.ns,
+	};
+
 	if (duration.state == DURATION_KNOWN)
-		day_file_observe(file, histogram, wall_ns, duration.ns);
+		day_file_observe_labelled(file, &observation);
 	else if (duration.state == DURATION_SKEWED)
 		effect_count(file, METRIC_CLOCK_SKEW, 0, 1);
 }

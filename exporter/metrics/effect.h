@@ -10,6 +10,7 @@
 
 #include "exporter/metrics/metrics.h"
 #include "proto/phase.h"
+#include "store/series.h"
 
 #include <stdint.h>
 
@@ -18,9 +19,15 @@ struct day_file;
 void effect_count(
     struct day_file *file, enum metric metric, unsigned set, uint64_t increase);
 
-/* Observes a known duration that was complete at `wall_ns`; counts a skewed
- * one; does nothing about an unknown one. */
-void effect_observe(struct day_file *file, unsigned histogram, int64_t wall_ns,
-    struct duration duration);
+/* Whose a duration is, and when it was complete. */
+struct effect_of {
+	struct series_labels labels;
+	int64_t wall_ns;
+};
+
+/* Observes a known duration; counts a skewed one; does nothing about an unknown
+ * one. */
+void effect_observe(struct day_file *file, unsigned histogram,
+    const struct effect_of *of, struct duration duration);
 
 #endif

@@ -19,6 +19,7 @@
 struct question {
 	struct latency_question latency;
 	const char *series[ROUTES];
+	char labels[SERIES_KINDS][SERIES_LABEL_SIZE];
 };
 
 static int
@@ -49,23 +50,49 @@ choose_routes(
 		   : reason_set(reason, "there is no route of that name");
 }
 
+/* The label that is asked for; NULL: none is. */
+static const char *
+read_label(struct question *question, enum series_kind kind, const char *asked)
+{
+	if (*asked == '\0')
+		return NULL;
+	series_label(asked, question->labels[kind]);
+	return question->labels[kind];
+}
+
+static void
+read_labels(const struct api_latency *asked, struct question *question)
+{
+	question->latency.labels = (struct series_labels){
+	    .host = read_label(question, SERIES_HOST, asked->host),
+	    .relay = read_label(question, SERIES_RELAY, asked->relay),
+	    .provider = read_label(question, SERIES_PROVIDER, asked->provider),
+	};
+}
+
 static int
 read_question(const struct api_latency *asked, struct question *question,
     struct reason *reason)
 {
 	struct latency_question *latency = &question->latency;
+	bool by_other;
 
 	*question = (struct question){
 	    .latency.with_cells = strcmp(asked->cells, "1") == 0};
 	latency->series = question->series;
-	if (*asked->phase != '\0' && *asked->route != '\0')
-		return reason_set(reason, "a phase has no route");
+	read_labels(asked, question);
+	by_other = latency->labels.relay != NULL ||
+		   latency->labels.provider != NULL;
+	if (*asked->phase != '\0' && (*asked->route != '\0' || by_other))
+		return reason_set(
+		    reason, "a phase has no route, relay or provider");
 	if ((*asked->phase != '\0'
 		    ? choose_phase(asked->phase, question, reason)
-		    : choose_routes(asked->route, question, reason)) != 0)
+		    : choose_routes(asked->route, question, reason)) != 0 ||
+	    api_period_read(
+		&asked->period, by_other, &latency->period, reason) != 0)
 		return -1;
-	return api_period_read(
-	    &asked->period, false, &latency->period, reason);
+	return store_latency_check(latency, reason);
 }
 
 unsigned

@@ -11,6 +11,9 @@
 struct api_latency {
 	char phase[API_ARGUMENT_SIZE]; /* else whole latencies */
 	char route[API_ARGUMENT_SIZE]; /* else of all routes */
+	char host[API_ARGUMENT_SIZE];  /* else of all hosts */
+	char relay[API_ARGUMENT_SIZE]; /* else of all relays */
+	char provider[API_ARGUMENT_SIZE]; /* else of all */
 	struct api_period period;
 	char cells[API_ARGUMENT_SIZE]; /* 1: with a heatmap's cells */
 };

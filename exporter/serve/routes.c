@@ -110,6 +110,9 @@ serve_latency(void *context, const struct http_request *request,
 	response->content_type = "application/json";
 	if (take(request, "phase", asked.phase) &&
 	    take(request, "route", asked.route) &&
+	    take(request, "host", asked.host) &&
+	    take(request, "relay", asked.relay) &&
+	    take(request, "provider", asked.provider) &&
 	    take(request, "cells", asked.cells) &&
 	    take_period(request, &asked.period))
 		response->status =

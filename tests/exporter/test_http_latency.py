@@ -77,12 +77,27 @@ class Latency(unittest.TestCase):
                 count, self.seen.value("postlag_delivery_latency_seconds_count",
                                        route=route))
 
+    def test_hosts_and_providers(self):
+        self.check(self.ask(host="mx.test")["whole"])
+        self.check(self.ask(provider="Example.TEST")["whole"])
+        self.check(self.ask(provider="example.test", host="mx.test",
+                            since="3d")["whole"])
+        self.assertEqual(
+            self.ask(host="mx.test", phase="queue")["whole"]["count"],
+            MESSAGES)
+        for arguments in ({"host": "mx"}, {"provider": "example.org"},
+                          {"relay": "mx.test"}, {"provider": "other"}):
+            self.assertEqual(self.ask(**arguments)["whole"]["count"], 0)
+
     def test_what_cannot_be_answered_is_refused(self):
         for arguments in ({"phase": "x"}, {"route": "x"}, {"since": "x"},
                           {"until": "x"}, {"step": "x"}, {"step": "30s"},
                           {"since": "1h", "until": "2h"},
                           {"since": "30d", "step": "1m"},
-                          {"phase": "queue", "route": "inbound"}):
+                          {"phase": "queue", "route": "inbound"},
+                          {"phase": "queue", "relay": "x"},
+                          {"relay": "x", "step": "5m"},
+                          {"relay": "x", "provider": "y"}):
             self.assertIn("error", self.ask(wanted=400, **arguments),
                           arguments)
 

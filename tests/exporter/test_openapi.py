@@ -93,6 +93,8 @@ class OpenApi(unittest.TestCase):
         self.ask("/api/v1/latency", 200, phase="queue", since="2h",
                  until="1m", step="5m", cells="1")
         self.ask("/api/v1/latency", 200, route="inbound")
+        self.ask("/api/v1/latency", 200, host="mx.test", relay="x", step="1h")
+        self.ask("/api/v1/latency", 200, provider="example.test")
         self.ask("/api/v1/latency", 400, route="x")
         self.ask("/api/v1/latency", 414, since="x" * 2000)
         self.ask("/api/v1/outcomes", 200)

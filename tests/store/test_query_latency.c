@@ -2,6 +2,9 @@
 /* Percentiles over time, against the durations themselves. */
 #include "store/query_latency.h"
 
+#include "store/observation.h"
+#include "store/series_slots.h"
+
 #include <math.h>
 
 #include "tests/store/store_fixture.h"
@@ -9,12 +12,14 @@
 #define OBSERVATIONS 20000
 #define HOURS 60
 
-struct observation {
+struct seen {
 	int64_t wall_ns, value_ns;
 	unsigned histogram;
+	/* Maybe NULL, as the question has them. */
+	struct series_labels labels;
 };
 
-static struct observation observations[OBSERVATIONS];
+static struct seen observations[OBSERVATIONS];
 static uint32_t random_state;
 
 static unsigned
@@ -35,26 +40,59 @@ random_duration(void)
 	return value_ns << random_below(33);
 }
 
+static const char *const hosts[] = {NULL, "mx1.example.com", "mx2"};
+static const char *const relays[] = {
+    "mx.example.net", "192.0.2.1", "unix:/run/lmtp", "a.example.org"};
+static const char *const providers[] = {
+    "example.org", "other.example", "x--y.example"};
+
+/* Without a host nothing else is kept. */
+static void
+random_labels(struct series_labels *labels)
+{
+	labels->host = hosts[random_below(COUNT(hosts))];
+	if (labels->host == NULL || random_below(3) == 0)
+		return;
+	labels->relay = relays[random_below(COUNT(relays))];
+	labels->provider = providers[random_below(COUNT(providers))];
+}
+
+/* As logs and people write them. */
+static void
+observe(struct day_file *file, const struct seen *one)
+{
+	struct observation observation = {
+	    one->histogram, one->labels, one->wall_ns, one->value_ns};
+
+	if (one->labels.relay == relays[0])
+		observation.labels.relay = "MX.example.net[192.0.2.9]:25";
+	if (one->labels.relay == relays[1])
+		observation.labels.relay = "[192.0.2.1]:10025";
+	if (one->labels.provider == providers[0])
+		observation.labels.provider = "Example.Org";
+	day_file_observe_labelled(file, &observation);
+}
+
 /* Complete at any time of HOURS, kept in the file of any day before. */
 static void
 observe_all(struct fixture *fixture)
 {
 	random_state = 7;
 	for (size_t i = 0; i < OBSERVATIONS; i++) {
-		struct observation *one = &observations[i];
+		struct seen *one = &observations[i];
 		struct day_file *file = store_file(fixture->store,
 		    NOW_NS - (int64_t)random_below(4) * DAY_NS,
 		    &fixture->reason);
 
 		assert_non_null(file);
-		*one = (struct observation){
+		*one = (struct seen){
 		    .wall_ns = NOW_NS -
 			       (int64_t)random_below(HOURS * 3600) * SECOND_NS,
 		    .value_ns = random_duration(),
 		    .histogram = random_below(HISTOGRAMS),
 		};
-		day_file_observe(
-		    file, one->histogram, one->wall_ns, one->value_ns);
+		random_labels(&one->labels);
+		observe(file, one);
 		if (random_below(1000) == 0)
 			fixture_must_commit(fixture, i + 1);
 	}
@@ -93,6 +131,20 @@ compare(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
+static bool
+is_asked_for(const char *asked, const char *label)
+{
+	return asked == NULL || (label != NULL && strcmp(asked, label) == 0);
+}
+
+static bool
+has_labels(const struct seen *one, const struct series_labels *labels)
+{
+	return is_asked_for(labels->host, one->labels.host) &&
+	       is_asked_for(labels->relay, one->labels.relay) &&
+	       is_asked_for(labels->provider, one->labels.provider);
+}
+
 /* The durations of an interval in their order; returns how many. */
 static size_t
 select_durations(const struct latency_question *question, int64_t from_ns,
@@ -101,9 +153,10 @@ select_durations(const struct latency_question *question, int64_t from_ns,
 	size_t count = 0;
 
 	for (size_t i = 0; i < OBSERVATIONS; i++) {
-		const struct observation *one = &observations[i];
+		const struct seen *one = &observations[i];
 
-		if (one->wall_ns < from_ns || one->wall_ns >= to_ns)
+		if (one->wall_ns < from_ns || one->wall_ns >= to_ns ||
+		    !has_labels(one, &question->labels))
 			continue;
 		for (size_t j = 0; j < question->series_count; j++)
 			if (question->series[j] ==
@@ -198,6 +251,88 @@ percentiles_are_those_of_the_durations(void **state)
 }
 
 static void
+percentiles_by_host_relay_and_provider_are_exact_enough(void **state)
+{
+	struct latency_question question = {
+	    .series = fixture_histograms,
+	    .series_count = HISTOGRAMS,
+	    .period = {NOW_NS - HOURS * QUERY_HOUR_NS, NOW_NS, QUERY_HOUR_NS},
+	    .with_cells = true,
+	};
+
+	for (size_t host = 0; host < COUNT(hosts); host++) {
+		question.labels = (struct series_labels){.host = hosts[host]};
+		check(*state, &question);
+		for (size_t i = 0; i < COUNT(relays); i++) {
+			question.labels.relay = relays[i];
+			check(*state, &question);
+		}
+		question.labels.relay = NULL;
+		for (size_t i = 0; i < COUNT(providers); i++) {
+			question.labels.provider = providers[i];
+			check(*state, &question);
+		}
+	}
+	/* And a host by the minute. */
+	question.labels = (struct series_labels){.host = hosts[1]};
+	question.period.since_wall_ns = NOW_NS - 9 * QUERY_HOUR_NS;
+	question.period.step_ns = QUERY_MINUTE_NS;
+	check(*state, &question);
+}
+
+/* DESIGN 11, I8 and I2: however many there are, also behind a restart. */
+static void
+labels_beyond_the_limit_are_kept_together(void **state)
+{
+	enum { RELAYS = 3 * SERIES_RELAYS, ROUNDS = 3 };
+	const char *const base[] = {fixture_histograms[0]};
+	struct latency_question question = {
+	    .series = base,
+	    .series_count = 1,
+	    .period = {NOW_NS - DAY_NS, NOW_NS + DAY_NS, DAY_NS},
+	};
+	struct fixture *fixture = *state;
+	uint64_t own = 0, other;
+
+	for (uint64_t i = 0; i < RELAYS * ROUNDS; i++) {
+		struct day_file *file =
+		    store_file(fixture->store, NOW_NS, &fixture->reason);
+		char relay[40];
+		const struct observation observation = {
+		    .labels = {.host = "mx", .relay = relay},
+		    .wall_ns = NOW_NS,
+		    .value_ns = SECOND_NS};
+
+		snprintf(relay, sizeof(relay), "mx%u.example.net",
+		    (unsigned)(i % RELAYS));
+		day_file_observe_labelled(file, &observation);
+		if (i % 50 != 49)
+			continue;
+		fixture_must_commit(fixture, i + 1);
+		if (i % 100 == 99)
+			fixture_reopen(fixture);
+	}
+	fixture_must_commit(fixture, RELAYS * ROUNDS + 1);
+	question.labels.relay = SERIES_OTHER;
+	other = ask(fixture, &question).whole.count;
+	for (unsigned i = 0; i < RELAYS; i++) {
+		char relay[40];
+		uint64_t count;
+
+		snprintf(relay, sizeof(relay), "mx%u.example.net", i);
+		question.labels.relay = relay;
+		count = ask(fixture, &question).whole.count;
+		assert_true(count == 0 || count == ROUNDS);
+		own += count;
+	}
+	assert_int_equal(own, SERIES_RELAYS * ROUNDS);
+	assert_int_equal(other, (RELAYS - SERIES_RELAYS) * ROUNDS);
+	question.labels.relay = NULL;
+	assert_int_equal(
+	    ask(fixture, &question).whole.count, RELAYS * ROUNDS);
+}
+
+static void
 minutes_and_hours_agree(void **state)
 {
 	struct latency_question question = {
@@ -278,6 +413,30 @@ steps_that_are_none_are_refused(void **state)
 	}
 }
 
+static void
+labels_that_do_not_go_together_are_refused(void **state)
+{
+	static const struct {
+		struct series_labels labels;
+		int64_t step_ns;
+	} rows[] = {
+	    {{NULL, "a", "b"}, QUERY_HOUR_NS},
+	    {{NULL, "a", NULL}, QUERY_MINUTE_NS},
+	    {{"mx", NULL, "b"}, QUERY_MINUTE_NS},
+	};
+	struct reason reason;
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		assert_row(i, store_latency_check(
+				  &(struct latency_question){
+				      .series = fixture_histograms,
+				      .series_count = 1,
+				      .labels = rows[i].labels,
+				      .period = {0, QUERY_HOUR_NS,
+					  rows[i].step_ns}},
+				  &reason) == -1);
+}
+
 int
 main(void)
 {
@@ -285,6 +444,13 @@ main(void)
 	    cmocka_unit_test_setup_teardown(
 		percentiles_are_those_of_the_durations, setup,
 		fixture_teardown),
+	    cmocka_unit_test_setup_teardown(
+		percentiles_by_host_relay_and_provider_are_exact_enough, setup,
+		fixture_teardown),
+	    cmocka_unit_test_setup_teardown(
+		labels_beyond_the_limit_are_kept_together, fixture_setup,
+		fixture_teardown),
+	    cmocka_unit_test(labels_that_do_not_go_together_are_refused),
 	    cmocka_unit_test_setup_teardown(
 		minutes_and_hours_agree, setup, fixture_teardown),
 	    cmocka_unit_test_setup_teardown(a_series_that_nobody_has_is_empty,
