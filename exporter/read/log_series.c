@@ -13,9 +13,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/reason.h"
+
+/* A rotation is over in a moment. */
+#define LOOKS 1000
 
 /* How far the year found for a first line may vary, and the clock. */
 #define SAME_TIME_NS (2 * CLOCK_NS_PER_DAY)
@@ -27,8 +31,9 @@ is_rotation_mark(const char *text, size_t size)
 	static const char old[] = "old";
 	bool digits = false;
 
-	if (size == sizeof(old) && strchr("._-", *text) != NULL)
-		return memcmp(text + 1, old, size - 1) == 0;
+	if (size == sizeof(old) && strchr("._-", *text) != NULL &&
+	    memcmp(text + 1, old, size - 1) == 0)
+		return true;
 	for (size_t i = 0; i < size; i++) {
 		if (text[i] >= '0' && text[i] <= '9')
 			digits = true;
@@ -115,24 +120,92 @@ look_at(struct log_series *series, int directory_fd, const char *name,
 	return 0;
 }
 
+/* Appends the inodes and names of the log's files, each name with its NUL. What
+ * is not listed would be taken for gone. */
+static int
+list(DIR *stream, const char *base, struct buffer *listing,
+    struct reason *reason)
+{
+	const struct dirent *entry;
+
+	rewinddir(stream);
+	while ((errno = 0, entry = readdir(stream)) != NULL)
+		if (log_series_includes(base, entry->d_name)) {
+			buffer_append(
+			    listing, &entry->d_ino, sizeof(entry->d_ino));
+			buffer_append(
+			    listing, entry->d_name, strlen(entry->d_name) + 1);
+		}
+	return errno == 0 ? 0
+			  : reason_set_errno(
+				reason, "cannot list the files of %s", base);
+}
+
+static int
+look_at_all(struct log_series *series, int directory_fd, const char *base,
+    const struct buffer *listing, struct reason *reason)
+{
+	const char *at = (const char *)listing->data;
+	const char *end = at + listing->size;
+
+	while (at < end) {
+		const char *name = at + sizeof(ino_t);
+
+		if (look_at(series, directory_fd, name, strcmp(name, base) == 0,
+			reason) != 0)
+			return -1;
+		at = name + strlen(name) + 1;
+	}
+	return 0;
+}
+
+static bool
+is_same(const struct buffer *left, const struct buffer *right)
+{
+	return left->size == right->size &&
+	       (left->size == 0 ||
+		   memcmp(left->data, right->data, left->size) == 0);
+}
+
+/* A file that is renamed meanwhile may not be listed at all, under neither
+ * name; but then its name was another before. Returns 1 when the directory has
+ * changed; 0; or -1. */
+static int
+look_once(struct log_series *series, DIR *stream, const char *base,
+    struct reason *reason)
+{
+	struct buffer before = {.data = NULL}, after = {.data = NULL};
+	int result = list(stream, base, &before, reason);
+
+	if (result == 0)
+		result =
+		    look_at_all(series, dirfd(stream), base, &before, reason);
+	if (result == 0)
+		result = list(stream, base, &after, reason);
+	if (result == 0)
+		result = !is_same(&before, &after);
+	buffer_free(&before);
+	buffer_free(&after);
+	return result;
+}
+
 int
 log_series_scan(struct log_series *series, const char *directory,
     const char *base, struct reason *reason)
 {
 	DIR *stream = opendir(directory);
-	const struct dirent *entry;
-	int result = 0;
+	int result = 1;
 
 	if (stream == NULL)
 		return reason_set_errno(reason, "cannot read %s", directory);
-	while (result == 0 && (errno = 0, entry = readdir(stream)) != NULL)
-		if (log_series_includes(base, entry->d_name))
-			result = look_at(series, dirfd(stream), entry->d_name,
-			    strcmp(entry->d_name, base) == 0, reason);
-	/* What is not listed would be taken for gone. */
-	if (result == 0 && errno != 0)
-		result = reason_set_errno(reason, "cannot read %s", directory);
+	for (int i = 0; i < LOOKS && result == 1; i++) {
+		log_series_free(series);
+		result = look_once(series, stream, base, reason);
+	}
 	closedir(stream);
+	if (result == 1)
+		return reason_set(
+		    reason, "%s: its files are renamed all the time", base);
 	return result;
 }
 

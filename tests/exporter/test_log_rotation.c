@@ -289,6 +289,7 @@ what_names_belong_to_a_log(void **state)
 		bool included;
 	} rows[] = {{"mail.log", "mail.log", true},
 	    {"mail.log", "mail.log.1", true}, {"mail.log", "mail.log.0", true},
+	    {"mail.log", "mail.log.100", true},
 	    {"mail.log", "mail.log.12.gz", true},
 	    {"mail.log", "mail.log-20261130", true},
 	    {"mail.log", "mail.log-20261130.xz", true},
