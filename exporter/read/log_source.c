@@ -141,6 +141,13 @@ log_source_restart(struct log_source *source, struct reason *reason)
 	return source->reader != NULL ? 0 : -1;
 }
 
+/* By how much later it may have been: traditional stamps have whole seconds. */
+static int64_t
+precision_ns(int64_t wall_ns)
+{
+	return wall_ns % CLOCK_NS_PER_SECOND == 0 ? CLOCK_NS_PER_SECOND - 1 : 0;
+}
+
 static void
 fill(const struct log_entry *entry, struct log_record *record_r)
 {
@@ -150,15 +157,26 @@ fill(const struct log_entry *entry, struct log_record *record_r)
 	if (entry->gap != LOG_GAP_NONE) {
 		record_r->gap_start_wall_ns = entry->gap_start_wall_ns;
 		record_r->wall_ns = entry->gap_end_wall_ns;
+		record_r->precision_ns = precision_ns(entry->gap_end_wall_ns);
 		return;
 	}
 	record_r->line = entry->line;
 	maillog_record_parse(&record_r->line, &record_r->record);
 	record_r->record.is_cut |= entry->is_cut;
-	/* Traditional stamps have whole seconds. The journal's lines have no
-	 * stamp beside the entry's own. */
-	if (entry->line.time.month != 0 && entry->line.time.ns == 0)
-		record_r->precision_ns = CLOCK_NS_PER_SECOND - 1;
+	record_r->precision_ns = precision_ns(entry->wall_ns);
+}
+
+/* So that an administrator finds what was missing, and from when to when. */
+static void
+warn_of_gap(const struct log_source *source, const struct log_record *record)
+{
+	char start[CLOCK_TEXT_SIZE], end[CLOCK_TEXT_SIZE];
+
+	clock_format(record->gap_start_wall_ns, start);
+	clock_format(record->wall_ns, end);
+	log_warn("source=\"%s\" gap=%s from=%s to=%s reason=\"lines of the log "
+		 "are missing\"",
+	    source->name, log_gap_name(record->gap), start, end);
 }
 
 static enum metric_log_line
@@ -237,6 +255,7 @@ log_source_next(struct log_source *source, struct log_record *record_r,
 	if (source->owes_gap) {
 		source->owes_gap = false;
 		*record_r = source->gap;
+		warn_of_gap(source, record_r);
 		return 1;
 	}
 	*record_r = (struct log_record){.owner = source->owner,
@@ -244,7 +263,9 @@ log_source_next(struct log_source *source, struct log_record *record_r,
 	result = log_reader_next(source->reader, &entry, reason);
 	if (result == 1)
 		fill(&entry, record_r);
-	if (result == 1 && record_r->gap == LOG_GAP_NONE) {
+	if (result == 1 && record_r->gap != LOG_GAP_NONE) {
+		warn_of_gap(source, record_r);
+	} else if (result == 1) {
 		source->lines[line_kind(record_r)]++;
 		measure(source, record_r);
 	}

@@ -22,6 +22,13 @@ is_by_postfix(enum maillog_program program)
 	       program != MAILLOG_PROGRAM_RSYSLOGD;
 }
 
+/* When it may have been. */
+static int64_t
+latest_ns(const struct log_record *record)
+{
+	return record->wall_ns + record->precision_ns;
+}
+
 /* The daemon tells when it begins to drop (without a count) and afterwards. */
 static void
 lines_are_dropped(struct log_trust *trust, const struct log_record *record)
@@ -29,7 +36,7 @@ lines_are_dropped(struct log_trust *trust, const struct log_record *record)
 	bool is_over = record->record.fields[MAILLOG_COUNT].size > 0;
 
 	log_trust_gap(trust, record->wall_ns - DROPPING_NS,
-	    record->wall_ns + (is_over ? 0 : DROPPING_NS));
+	    latest_ns(record) + (is_over ? 0 : DROPPING_NS));
 }
 
 static bool
@@ -54,7 +61,7 @@ log_trust_record(struct log_trust *trust, const char *instance,
 			: 0;
 
 		log_trust_gap(trust, record->gap_start_wall_ns,
-		    record->wall_ns + more_ns);
+		    latest_ns(record) + more_ns);
 		return;
 	}
 	log_trust_line(trust,
@@ -65,7 +72,7 @@ log_trust_record(struct log_trust *trust, const char *instance,
 	/* Queue files that got new names, of which nobody tells. */
 	if (record->record.kind == MAILLOG_SUMMARY &&
 	    record->record.action == MAILLOG_RENAME)
-		log_trust_gap(trust, record->wall_ns, record->wall_ns);
+		log_trust_gap(trust, record->wall_ns, latest_ns(record));
 	if (record->record.kind == MAILLOG_LOST)
 		lines_are_dropped(trust, record);
 	else if (record->record.kind == MAILLOG_LOGGER && is_ending(record))

@@ -86,6 +86,7 @@ class Lines(unittest.TestCase):
             alone.log.copy_and_truncate()
             alone.log.line("qmgr", "00000001: removed")
             alone.wait_for("postlag_log_gaps_total", 1, reason="copied")
+            self.assertIn("gap=copied", alone.program.log())
             alone.wait_for("postlag_recipients", 1, state="unknown")
             [message] = alone.messages("00000001")
             self.assertEqual(message["recipients"][0]["reason"], "log_gap")

@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/clock.h"
+#include "exporter/read/log_record.h"
+#include "exporter/read/log_trust_record.h"
 #include "tests/lib/unit.h"
 
 #define MX "mx.example.org"
@@ -235,6 +238,20 @@ gaps(struct log_trust *trust)
 	return count;
 }
 
+/* The line behind it may have been written in any moment of its second. */
+static void
+a_gap_in_whole_seconds_reaches_to_the_end_of_the_last(void **state)
+{
+	const struct log_record gap = {.gap = LOG_GAP_COPIED,
+	    .gap_start_wall_ns = AT(200),
+	    .wall_ns = AT(201),
+	    .precision_ns = CLOCK_NS_PER_SECOND - 1};
+
+	log_trust_record(*state, MX, &gap);
+	assert_true(log_trust_misses(*state, AT(202) - 1));
+	assert_false(log_trust_misses(*state, AT(202)));
+}
+
 static void
 gaps_that_touch_become_one(void **state)
 {
@@ -326,6 +343,7 @@ main(void)
 	    TEST(a_boot_is_no_gap_for_who_had_ended_before),
 	    TEST(a_logger_that_ends_after_everybody_misses_nothing),
 	    TEST(who_was_started_again_has_not_ended),
+	    TEST(a_gap_in_whole_seconds_reaches_to_the_end_of_the_last),
 	    TEST(gaps_that_touch_become_one),
 	    TEST(their_number_is_bounded),
 	    TEST(what_is_kept_is_what_was),
