@@ -20,6 +20,7 @@ import lmtp_server
 import tap
 from fate_stack import OPEN, FateCase, FateStack, not_closed
 from mail_system import Listener, service
+from programs import pause_process
 from scraper import Scraper
 from smtp_server import SmtpServer
 from waiting import wait_until
@@ -316,7 +317,7 @@ class Balances(FateCase):
         path = self.stack.postfix.log_path
         writers = self.stack.postfix.processes("postlogd")
         self.assertEqual(len(writers), 1)
-        return [lambda: os.kill(writers[0], signal.SIGSTOP), *self.shift(),
+        return [lambda: pause_process(writers[0], "postlogd"), *self.shift(),
                 lambda: self.stack.make_log(f"{path}.1"),
                 lambda: shutil.copyfile(path, f"{path}.1"),
                 lambda: os.truncate(path, 0),

@@ -48,6 +48,20 @@ def write_configuration(path, settings):
     os.chmod(path, 0o644)
 
 
+def process_status(pid):
+    """The fields of its stat(5) from the state on."""
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
+        return stat.read().rpartition(")")[2].split()
+
+
+def pause_process(pid, name):
+    """SIGSTOP, and returns when it stands still: a system call that it is
+    within may have to end first."""
+    os.kill(pid, signal.SIGSTOP)
+    wait_until(lambda: process_status(pid)[0] == "T",
+               f"{name} to stand still", pause=0.001)
+
+
 class Program:
     def __init__(self, name, settings, directory, user=None):
         """`settings` is {section: {option: value}}; `user` is whom it becomes
@@ -150,15 +164,10 @@ class Program:
 
     def pause(self):
         """SIGSTOP, and returns when it stands still."""
-        self.signal(signal.SIGSTOP)
-        wait_until(lambda: self._state() == "T", f"{self.name} to stand still")
+        pause_process(self.pid(), self.name)
 
     def resume(self):
         self.signal(signal.SIGCONT)
-
-    def _state(self):
-        with open(f"/proc/{self.pid()}/stat", encoding="utf-8") as stat:
-            return stat.read().rpartition(")")[2].split()[0]
 
     def wait(self, timeout=PATIENCE):
         """Waits for its end; returns the exit status (-N: by signal N)."""
@@ -226,8 +235,7 @@ class Program:
 
     def cpu_seconds(self):
         """User and system time of the whole process so far."""
-        with open(f"/proc/{self.pid()}/stat", encoding="utf-8") as stat:
-            fields = stat.read().rpartition(")")[2].split()
+        fields = process_status(self.pid())
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def __enter__(self):
