@@ -140,20 +140,23 @@ pack(struct day_tables *tables, const struct message_event *event,
 }
 
 /* As long as most of these blobs are once they have a size. */
-#define LOG_BYTES 4
+#define LOG_BYTES 5
 
 /* What becomes known later has a blob of its own, which an older version did
- * not have: evidence, and the size behind it. Where sizes follow, room is left
- * for them, so that rows do not grow and full pages need not be split. */
+ * not have: evidence, and behind it the size and the recipients, the last ones
+ * only where they are known. Where sizes follow, room is left for them, so that
+ * rows do not grow and full pages need not be split. */
 static void
-pack_log(const struct day_tables *tables, uint32_t evidence,
-    uint64_t size_bytes, struct buffer *out)
+pack_log(const struct day_tables *tables, const struct message_log *log,
+    struct buffer *out)
 {
 	struct packed_writer writer = {.out = out};
 
-	packed_put_unsigned(&writer, evidence);
-	if (size_bytes != 0)
-		packed_put_unsigned(&writer, size_bytes);
+	packed_put_unsigned(&writer, log->evidence);
+	if (log->size_bytes != 0 || log->queue_recipients != 0)
+		packed_put_unsigned(&writer, log->size_bytes);
+	if (log->queue_recipients != 0)
+		packed_put_unsigned(&writer, log->queue_recipients);
 	while (tables->sizes_follow && out->size < LOG_BYTES && !out->failed)
 		packed_put_unsigned(&writer, 0);
 }
@@ -169,6 +172,8 @@ get_log(struct day_tables *tables, struct statement *read, int column,
 		record->evidence = (uint32_t)packed_unsigned(&reader);
 	if (reader.size > 0)
 		record->size_bytes = packed_unsigned(&reader);
+	if (reader.size > 0)
+		record->queue_recipients = (uint32_t)packed_unsigned(&reader);
 	if (reader.failed)
 		database_damaged(tables->database, "message");
 }
@@ -216,14 +221,13 @@ message_row_make(struct day_tables *tables, const struct message_row *message,
 
 void
 message_row_insert(struct day_tables *tables, int64_t row,
-    const struct message_columns *columns, uint32_t evidence,
-    uint64_t size_bytes)
+    const struct message_columns *columns, const struct message_log *log)
 {
 	const struct message_brief *brief = &columns->brief;
-	struct buffer log = {0};
+	struct buffer packed = {0};
 	struct statement *add;
 
-	pack_log(tables, evidence, size_bytes, &log);
+	pack_log(tables, log, &packed);
 	add = database_statement(tables->database, SQL_MESSAGE_ADD);
 	bind_integer(add, row);
 	day_bind_id(add, &brief->id, brief->mail_at.wall_ns);
@@ -240,9 +244,9 @@ message_row_insert(struct day_tables *tables, int64_t row,
 	bind_integer(add, columns->client);
 	bind_integer(add, columns->sender);
 	bind_blob(add, columns->packed, columns->packed_size);
-	bind_blob(add, log.data, log.size);
+	bind_blob(add, packed.data, packed.size);
 	statement_run(add);
-	buffer_free(&log);
+	buffer_free(&packed);
 }
 
 int64_t
@@ -271,31 +275,43 @@ message_row_is_there(struct day_tables *tables, int64_t row)
 	return found;
 }
 
-bool
-message_row_change(struct day_tables *tables, int64_t row, uint32_t evidence,
-    uint64_t size_bytes)
+/* Takes from the row what the change leaves as it is. */
+static void
+keep_log(struct day_tables *tables, int64_t row, struct message_log *change)
 {
-	struct message_record known = {.size_bytes = size_bytes};
-	struct buffer log = {0};
+	struct message_record known = {.evidence = 0};
+	struct statement *read =
+	    database_statement(tables->database, SQL_MESSAGE_LOG);
+
+	bind_integer(read, row);
+	if (statement_step(read) == 1)
+		get_log(tables, read, 0, &known);
+	statement_end(read);
+	if (change->size_bytes == 0)
+		change->size_bytes = known.size_bytes;
+	if (change->queue_recipients == 0)
+		change->queue_recipients = known.queue_recipients;
+}
+
+bool
+message_row_change(
+    struct day_tables *tables, int64_t row, const struct message_log *log)
+{
+	struct message_log change = *log;
+	struct buffer packed = {0};
 	struct statement *statement;
 
-	if (size_bytes != 0) {
+	if (log->size_bytes != 0)
 		tables->sizes_follow = true;
-	} else {
-		statement =
-		    database_statement(tables->database, SQL_MESSAGE_LOG);
-		bind_integer(statement, row);
-		if (statement_step(statement) == 1)
-			get_log(tables, statement, 0, &known);
-		statement_end(statement);
-	}
-	pack_log(tables, evidence, known.size_bytes, &log);
+	if (log->size_bytes == 0 || log->queue_recipients == 0)
+		keep_log(tables, row, &change);
+	pack_log(tables, &change, &packed);
 	statement =
 	    database_statement(tables->database, SQL_MESSAGE_LOG_CHANGE);
-	bind_blob(statement, log.data, log.size);
+	bind_blob(statement, packed.data, packed.size);
 	bind_integer(statement, row);
 	statement_run(statement);
-	buffer_free(&log);
+	buffer_free(&packed);
 	return database_changes(tables->database) > 0;
 }
 

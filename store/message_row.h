@@ -53,19 +53,25 @@ void message_row_make(struct day_tables *tables,
     const struct message_row *message, int64_t row, struct arena *arena,
     struct message_columns *columns_r);
 
-/* Adds a row, which must not be there; a size of 0 is not known. */
+/* What becomes known of a message by the log; 0 is not known. */
+struct message_log {
+	uint32_t evidence;
+	uint64_t size_bytes;
+	uint32_t queue_recipients; /* see record.h */
+};
+
+/* Adds a row, which must not be there. */
 void message_row_insert(struct day_tables *tables, int64_t row,
-    const struct message_columns *columns, uint32_t evidence,
-    uint64_t size_bytes);
+    const struct message_columns *columns, const struct message_log *log);
 
 /* The largest row; 0 when there is none. */
 int64_t message_row_newest(struct day_tables *tables);
 bool message_row_is_there(struct day_tables *tables, int64_t row);
 
-/* Writes the evidence, and the size unless it is 0. Returns whether the row is
+/* Writes the evidence, and what else is known. Returns whether the row is
  * there. */
-bool message_row_change(struct day_tables *tables, int64_t row,
-    uint32_t evidence, uint64_t size_bytes);
+bool message_row_change(
+    struct day_tables *tables, int64_t row, const struct message_log *log);
 
 /* Returns 1, 0 when there is no such row, or -1. */
 int message_row_brief(struct day_tables *tables, int64_t row,

@@ -157,6 +157,12 @@ struct message_record {
 #define RECORD_SUBMITTED (UINT32_C(1) << 19)
 	uint32_t evidence;
 	uint64_t size_bytes; /* by the log; 0: unknown */
+	/* In the queue file, by the log: the same at each activation, aliases
+	 * being expanded and duplicates left out. 0: unknown. What local(8)
+	 * makes of its recipients is not in it, so that nobody can count
+	 * then. */
+#define RECORD_UNCOUNTED UINT32_MAX
+	uint32_t queue_recipients;
 	struct attempt_record *attempts; /* by the log, in its order */
 	size_t attempt_count;
 	/* Further queue ids it had: postsuper -r, content filters. */

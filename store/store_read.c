@@ -86,6 +86,7 @@ read_open(struct day_file *file, int64_t row, struct arena *arena,
 	    .ending = record.event.ending,
 	    .evidence = record.evidence,
 	    .size_bytes = record.size_bytes,
+	    .queue_recipients = record.queue_recipients,
 	    .mail_at = record.event.mail_at,
 	    .eom_at = record.event.eom_at};
 	memcpy(message_r->boot_id, record.boot_id, sizeof(record.boot_id));

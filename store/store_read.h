@@ -39,7 +39,8 @@ struct open_message {
 	const char *queue_id;
 	enum message_ending ending;
 	uint32_t evidence;
-	uint64_t size_bytes; /* by the log; 0: not known */
+	uint64_t size_bytes;       /* by the log; 0: not known */
+	uint32_t queue_recipients; /* see record.h */
 	struct stamp mail_at;
 	struct stamp eom_at;
 	uint8_t boot_id[CLOCK_BOOT_ID_BYTES];

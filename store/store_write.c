@@ -83,11 +83,12 @@ store_change_message(const struct message_key *key,
     const struct message_change *change, struct reason *reason)
 {
 	struct day_file *file = key->file;
+	const struct message_log log = {
+	    change->evidence, change->size_bytes, change->queue_recipients};
 
 	if (day_file_begin(file, false, reason) != 0)
 		return -1;
-	unwritten_change_message(
-	    file->unwritten, key->row, change->evidence, change->size_bytes);
+	unwritten_change_message(file->unwritten, key->row, &log);
 	return check_batch(file, reason);
 }
 

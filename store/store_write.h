@@ -48,7 +48,8 @@ int store_add_message(struct day_file *file, const struct message_event *event,
 /* What the log adds to a message. Set members replace, others are kept. */
 struct message_change {
 	uint32_t evidence;
-	uint64_t size_bytes; /* 0: keep */
+	uint64_t size_bytes;       /* 0: keep */
+	uint32_t queue_recipients; /* 0: keep */
 };
 
 int store_change_message(const struct message_key *key,

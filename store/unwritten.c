@@ -35,8 +35,7 @@ struct message_entry {
 	bool is_new;
 	struct message_columns columns; /* of a new one */
 	bool is_changed;
-	uint32_t evidence;
-	uint64_t size_bytes; /* 0: as it was */
+	struct message_log log; /* but for the evidence, 0: as it was */
 	struct recipient_entry *recipients;
 	struct recipient_entry **recipients_end;
 	UT_hash_handle hh;
@@ -182,24 +181,26 @@ unwritten_add_message(struct unwritten *unwritten, struct day_tables *tables,
 	if (entry == NULL)
 		return row;
 	entry->is_new = true;
-	entry->evidence = message->evidence;
+	entry->log.evidence = message->evidence;
 	message_row_make(
 	    tables, message, row, unwritten->arena, &entry->columns);
 	return row;
 }
 
 void
-unwritten_change_message(struct unwritten *unwritten, int64_t row,
-    uint32_t evidence, uint64_t size_bytes)
+unwritten_change_message(
+    struct unwritten *unwritten, int64_t row, const struct message_log *change)
 {
 	struct message_entry *entry = message_entry(unwritten, row);
 
 	if (entry == NULL)
 		return;
 	entry->is_changed = true;
-	entry->evidence = evidence;
-	if (size_bytes != 0)
-		entry->size_bytes = size_bytes;
+	entry->log.evidence = change->evidence;
+	if (change->size_bytes != 0)
+		entry->log.size_bytes = change->size_bytes;
+	if (change->queue_recipients != 0)
+		entry->log.queue_recipients = change->queue_recipients;
 }
 
 void
@@ -302,17 +303,17 @@ static bool
 write_message(struct unwritten *unwritten, struct day_tables *tables,
     const struct message_entry *entry)
 {
-	if (entry->size_bytes != 0)
+	if (entry->log.size_bytes != 0)
 		tables->sizes_follow = true;
 	if (entry->is_new) {
-		message_row_insert(tables, entry->row, &entry->columns,
-		    entry->evidence, entry->size_bytes);
+		message_row_insert(
+		    tables, entry->row, &entry->columns, &entry->log);
 		if (entry->row > unwritten->newest_row)
 			unwritten->newest_row = entry->row;
 		return true;
 	}
-	return !entry->is_changed || message_row_change(tables, entry->row,
-					 entry->evidence, entry->size_bytes);
+	return !entry->is_changed ||
+	       message_row_change(tables, entry->row, &entry->log);
 }
 
 int

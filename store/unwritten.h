@@ -16,6 +16,7 @@
 
 struct day_tables;
 struct message_brief;
+struct message_log;
 struct message_row;
 struct recipient_owner;
 struct recipient_row;
@@ -33,9 +34,9 @@ int64_t unwritten_add_message(struct unwritten *unwritten,
     struct day_tables *tables, const struct message_row *message,
     struct row_hint *hint);
 
-/* Replaces its evidence, and its size unless that is 0. */
-void unwritten_change_message(struct unwritten *unwritten, int64_t row,
-    uint32_t evidence, uint64_t size_bytes);
+/* Replaces its evidence, and the rest unless that is 0. */
+void unwritten_change_message(
+    struct unwritten *unwritten, int64_t row, const struct message_log *change);
 
 void unwritten_add_recipient(struct unwritten *unwritten,
     struct day_tables *tables, const struct recipient_owner *owner,

@@ -15,6 +15,14 @@
  * again. */
 #define NOT_STORED (MESSAGE_ACCEPTED | MESSAGE_SEEN_BY_HOOK)
 
+#define GAP_AND_REMOVED (MESSAGE_LOG_GAP | MESSAGE_REMOVED)
+
+/* What ends a recipient in the queue file. */
+#define TOLD_END                                                               \
+	(EVIDENCE_HOOK_DELIVERED | EVIDENCE_LOG_DELIVERED |                    \
+	    EVIDENCE_LOG_RELAYED | EVIDENCE_LOG_HANDED_OFF |                   \
+	    EVIDENCE_LOG_DISCARDED | EVIDENCE_LOG_BOUNCED)
+
 #define BY_HOOK                                                                \
 	(EVIDENCE_HOOK_DELIVERED | EVIDENCE_HOOK_REFUSED |                     \
 	    EVIDENCE_HOOK_DEFERRED)
@@ -66,13 +74,37 @@ message_of(const struct subject *subject)
 	return tracked_message(subject->tracked);
 }
 
+/* Whether a removed queue file had no recipient but those of whose end somebody
+ * told: then a gap in the log hid none. */
+static bool
+is_told_of_all(const struct open_message *message)
+{
+	uint32_t told = 0;
+
+	if (message->queue_recipients == 0 || message->queue_id_count > 0)
+		return false;
+	for (size_t i = 0; i < message->recipient_count; i++)
+		told += (message->recipients[i].evidence & TOLD_END) != 0;
+	return told == message->queue_recipients;
+}
+
+/* The message's evidence, as far as it matters. */
+static uint32_t
+weigh(const struct open_message *message)
+{
+	if ((message->evidence & GAP_AND_REMOVED) != GAP_AND_REMOVED ||
+	    !is_told_of_all(message))
+		return message->evidence;
+	return message->evidence & ~(uint32_t)MESSAGE_LOG_GAP;
+}
+
 /* What a recipient is now and would be by what is known of it. */
 static struct recipient_change
-change_of(const struct open_message *message,
-    const struct open_recipient *recipient, const struct recipient_news *news)
+change_of(uint32_t message, const struct open_recipient *recipient,
+    const struct recipient_news *news)
 {
 	uint32_t evidence = recipient->evidence | news->set;
-	struct fate fate = fate_of(message->evidence, evidence);
+	struct fate fate = fate_of(message, evidence);
 	struct recipient_change change = {
 	    .former = recipient->state,
 	    .state = fate.state,
@@ -151,13 +183,14 @@ count_transition(
 		transition(message_of(subject)->key.file, from, to);
 }
 
-int
-evidence_of_recipient(const struct subject *subject, uint32_t number,
-    const struct recipient_news *news, struct reason *reason)
+/* `weighed` is the message's evidence. */
+static int
+change_recipient(const struct subject *subject, uint32_t number,
+    uint32_t weighed, const struct recipient_news *news, struct reason *reason)
 {
 	const struct open_message *message = message_of(subject);
 	const struct open_recipient *recipient = &message->recipients[number];
-	struct recipient_change change = change_of(message, recipient, news);
+	struct recipient_change change = change_of(weighed, recipient, news);
 
 	change.number = number;
 	if (!is_new(recipient, &change))
@@ -178,6 +211,45 @@ evidence_of_recipient(const struct subject *subject, uint32_t number,
 	return 0;
 }
 
+static int
+reconsider_all(
+    const struct subject *subject, int64_t wall_ns, struct reason *reason)
+{
+	const struct open_message *message = message_of(subject);
+	const struct recipient_news nothing = {.wall_ns = wall_ns};
+	uint32_t weighed = weigh(message);
+
+	for (size_t i = 0; i < message->recipient_count; i++)
+		if (change_recipient(
+			subject, (uint32_t)i, weighed, &nothing, reason) != 0)
+			return -1;
+	return 0;
+}
+
+/* What is said of one recipient says something of the others only where it may
+ * have been the last that a gap in the log hid. */
+static int
+reconsider_gap(const struct subject *subject, const struct recipient_news *news,
+    struct reason *reason)
+{
+	if ((news->set & TOLD_END) == 0 ||
+	    (message_of(subject)->evidence & GAP_AND_REMOVED) !=
+		GAP_AND_REMOVED)
+		return 0;
+	return reconsider_all(subject, news->wall_ns, reason);
+}
+
+int
+evidence_of_recipient(const struct subject *subject, uint32_t number,
+    const struct recipient_news *news, struct reason *reason)
+{
+	uint32_t weighed = weigh(message_of(subject));
+
+	if (change_recipient(subject, number, weighed, news, reason) != 0)
+		return -1;
+	return reconsider_gap(subject, news, reason);
+}
+
 int
 evidence_new_recipient(const struct subject *subject, const char *address,
     const struct recipient_news *news, struct reason *reason)
@@ -185,7 +257,8 @@ evidence_new_recipient(const struct subject *subject, const char *address,
 	static const struct open_recipient unknown = {
 	    .state = RECIPIENT_IN_FLIGHT};
 	const struct open_message *message = message_of(subject);
-	struct recipient_change change = change_of(message, &unknown, news);
+	struct recipient_change change =
+	    change_of(weigh(message), &unknown, news);
 	bool is_unstamped = message->ending == MESSAGE_ENDING_LOGGED;
 
 	change.number = (uint32_t)message->recipient_count;
@@ -196,7 +269,7 @@ evidence_new_recipient(const struct subject *subject, const char *address,
 	    (struct fate){change.state, change.reason});
 	tracked_set_recipient(
 	    subject->messages, subject->tracked, address, &change);
-	return 0;
+	return reconsider_gap(subject, news, reason);
 }
 
 static int
@@ -207,6 +280,7 @@ change_message(const struct subject *subject,
 	uint32_t differs = message->evidence ^ change->evidence;
 
 	if (change->size_bytes != message->size_bytes ||
+	    change->queue_recipients != message->queue_recipients ||
 	    (differs & ~(uint32_t)NOT_STORED) != 0) {
 		if (store_change_message(&message->key, change, reason) != 0)
 			return -1;
@@ -215,25 +289,32 @@ change_message(const struct subject *subject,
 	return 0;
 }
 
+/* Who could not be counted once never can. */
+static uint32_t
+queue_recipients(uint32_t known, const struct message_news *news)
+{
+	return news->queue_recipients != 0 && known != RECORD_UNCOUNTED
+		   ? news->queue_recipients
+		   : known;
+}
+
 int
 evidence_of_message(const struct subject *subject,
     const struct message_news *news, struct reason *reason)
 {
-	const struct recipient_news nothing = {.wall_ns = news->wall_ns};
 	const struct open_message *message = message_of(subject);
 	const struct message_change change = {
 	    .evidence = (message->evidence | news->set) & ~news->clear,
 	    .size_bytes =
-		news->size_bytes != 0 ? news->size_bytes : message->size_bytes};
+		news->size_bytes != 0 ? news->size_bytes : message->size_bytes,
+	    .queue_recipients =
+		queue_recipients(message->queue_recipients, news)};
 
 	if (change.evidence == message->evidence &&
-	    change.size_bytes == message->size_bytes)
+	    change.size_bytes == message->size_bytes &&
+	    change.queue_recipients == message->queue_recipients)
 		return 0;
 	if (change_message(subject, &change, reason) != 0)
 		return -1;
-	for (size_t i = 0; i < message->recipient_count; i++)
-		if (evidence_of_recipient(
-			subject, (uint32_t)i, &nothing, reason) != 0)
-			return -1;
-	return 0;
+	return reconsider_all(subject, news->wall_ns, reason);
 }

@@ -30,8 +30,9 @@ struct subject {
 struct message_news {
 	uint32_t set;
 	uint32_t clear;
-	uint64_t size_bytes; /* 0: nothing new */
-	int64_t wall_ns;     /* when that was; 0: nobody knows */
+	uint64_t size_bytes;       /* 0: nothing new */
+	uint32_t queue_recipients; /* see record.h; 0: nothing new */
+	int64_t wall_ns;           /* when that was; 0: nobody knows */
 };
 
 /* Returns 0, or -1 when the store failed. */

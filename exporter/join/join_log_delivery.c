@@ -266,6 +266,16 @@ is_relayed(const struct delivery *delivery, size_t number)
 		   EVIDENCE_LOG_RELAYED) != 0;
 }
 
+static int
+tell_message(const struct delivery *delivery, struct reason *reason)
+{
+	struct message_news news = {.set = MESSAGE_QUEUED};
+
+	if (delivery->input->record->record.program == MAILLOG_PROGRAM_LOCAL)
+		news.queue_recipients = RECORD_UNCOUNTED;
+	return evidence_of_message(&delivery->subject, &news, reason);
+}
+
 int
 join_log_delivery(struct join *join, const struct log_input *input,
     struct tracked *message, struct reason *reason)
@@ -287,7 +297,7 @@ join_log_delivery(struct join *join, const struct log_input *input,
 
 	if (delivery.to == NULL)
 		return 0;
-	if (join_log_evidence(join, message, MESSAGE_QUEUED, 0, reason) != 0)
+	if (tell_message(&delivery, reason) != 0)
 		return -1;
 	course = find_course(join, &delivery, reason);
 	number = match(&delivery);

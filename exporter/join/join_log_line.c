@@ -8,13 +8,31 @@
 #include "exporter/join/join_log_state.h"
 #include "exporter/join/open_messages.h"
 
+/* How many recipients the queue file has; 0: it is that of another id. */
+static uint32_t
+recipients_of(const struct open_message *message, struct maillog_view queue_id,
+    struct maillog_view count)
+{
+	int64_t number;
+
+	if (message->queue_id == NULL ||
+	    !maillog_view_equal(queue_id, join_log_view(message->queue_id)) ||
+	    maillog_view_number(count, &number) != 0 || number < 0 ||
+	    number >= RECORD_UNCOUNTED)
+		return 0;
+	return (uint32_t)number;
+}
+
 static int
 apply_active(struct join *join, const struct log_input *input,
     struct tracked *message, struct reason *reason)
 {
 	const struct subject subject = {join->messages, message};
-	struct message_news news = {
-	    .set = MESSAGE_QUEUED, .clear = MESSAGE_HELD};
+	struct message_news news = {.set = MESSAGE_QUEUED,
+	    .clear = MESSAGE_HELD,
+	    .queue_recipients = recipients_of(tracked_message(message),
+		input->record->record.queue_id,
+		input->record->record.fields[MAILLOG_NRCPT])};
 	int64_t size_bytes;
 
 	if ((tracked_message(message)->evidence & MESSAGE_QUEUED) == 0 &&

@@ -180,8 +180,9 @@ join_retell_lines(struct join *join, struct tracked *message,
 {
 	const struct message_record *record = &taken->record;
 	const struct subject subject = {join->messages, message};
-	struct message_news news = {
-	    .set = record->evidence, .size_bytes = record->size_bytes};
+	struct message_news news = {.set = record->evidence,
+	    .size_bytes = record->size_bytes,
+	    .queue_recipients = record->queue_recipients};
 
 	for (size_t i = 0; i < taken->claim_count; i++) {
 		if (store_add_queue_id(&tracked_message(message)->key,

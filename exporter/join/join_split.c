@@ -203,6 +203,7 @@ join_split(struct join *join, struct tracked *claimant, const char *queue_id,
 	split_r->own.record.leg_count = 0;
 	split_r->own.record.operation_count = 0;
 	split_r->own.record.size_bytes = 0;
+	split_r->own.record.queue_recipients = 0;
 	return 0;
 }
 

@@ -272,6 +272,7 @@ tracked_set_evidence(struct open_messages *messages, struct tracked *tracked,
 {
 	tracked->message.evidence = change->evidence;
 	tracked->message.size_bytes = change->size_bytes;
+	tracked->message.queue_recipients = change->queue_recipients;
 	note_news(messages, tracked);
 }
 

@@ -115,7 +115,8 @@ static void
 change_message(
     const struct message_key *key, uint32_t evidence, uint64_t size_bytes)
 {
-	const struct message_change change = {evidence, size_bytes};
+	const struct message_change change = {
+	    .evidence = evidence, .size_bytes = size_bytes};
 	struct reason reason;
 
 	if (store_change_message(key, &change, &reason) != 0)

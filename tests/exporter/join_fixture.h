@@ -37,6 +37,7 @@
 #include "exporter/maillog/log_instances.h"
 #include "exporter/metrics/metrics.h"
 #include "exporter/read/log_record.h"
+#include "exporter/read/log_trust.h"
 #include "proto/journal_reader.h"
 #include "proto/producer_counter.h"
 #include "store/store.h"
@@ -94,6 +95,8 @@ struct world {
 	struct store *store;
 	struct join *join;
 	struct log_instances *instances; /* NULL: no log is read */
+	/* As if it was kept with each commit. */
+	struct log_trust *trust;
 	bool reads_log;
 	const char *maillog_instances; /* NULL: none named */
 	const char *instance;          /* of the log; NULL: mx.test */
@@ -460,6 +463,7 @@ world_open(struct world *world)
 	if (world->reads_log) {
 		world->instances = world_instances(world);
 		join_read_logs(world->join, world->instances, 0);
+		join_trust_logs(world->join, world->trust);
 	}
 	if (join_rebuild(world->join, world->now_ns, &reason) != 0)
 		fail_msg("%s", reason.text);
@@ -493,6 +497,7 @@ world_make(struct world *world)
 	snprintf(world->directory, sizeof(world->directory), "%s/join.XXXXXX",
 	    parent != NULL ? parent : "/tmp");
 	assert_non_null(mkdtemp(world->directory));
+	world->trust = log_trust_new();
 	world_open(world);
 }
 
@@ -513,6 +518,7 @@ static inline void
 world_end(struct world *world)
 {
 	world_close(world);
+	log_trust_free(&world->trust);
 	nftw(world->directory, fixture_unlink, 10, FTW_DEPTH | FTW_PHYS);
 }
 

@@ -11,9 +11,14 @@
 #define IN(qid)                                                                \
 	"L smtpd 7 " qid ": client=c.test[192.0.2.1]\n"                        \
 	"L cleanup 8 " qid ": message-id=<1@c.test>\n"
-#define ACTIVE(qid)                                                            \
-	"L qmgr 9 " qid ": from=<sender@example.net>, size=500, nrcpt=1"       \
+#define ACTIVE_FOR(qid, count)                                                 \
+	"L qmgr 9 " qid ": from=<sender@example.net>, size=500, nrcpt=" count  \
 	" (queue active)\n"
+#define ACTIVE(qid) ACTIVE_FOR(qid, "1")
+/* A gap in the log. */
+#define LOST                                                                   \
+	"L: rsyslogd 5 imuxsock lost 7 messages from pid 9 due to"             \
+	" rate-limiting\n"
 #define TO(agent, qid, to, more)                                               \
 	"L " agent " 10 " qid ": to=<" to "@example.test>, " more "\n"
 #define SENT(agent, qid, to, text)                                             \
@@ -286,6 +291,39 @@ static const struct scenario scenarios[] = {
 	"known 5\ndelivered 2\nmerged 3\n"
 	"A00001: accepted U1=merged(duplicate)/0 U2=merged(duplicate)/0"
 	" u1=delivered/1 u2=delivered/1 u3=merged(duplicate)/0 stamped +2\n"},
+    {"a gap in the log hid none of the recipients that the queue counted",
+	"M a A00001 u1 u2 u3\n" IN("A00001") ACTIVE_FOR("A00001", "2") LOST
+	SENT("smtp", "A00001", "u1", "250 ok")
+	SENT("smtp", "A00001", "u2", "250 ok") REMOVED("A00001"),
+	"known 3\nrelayed 2\nmerged 1\n"
+	"A00001: accepted u1=relayed/0 u2=relayed/0 u3=merged(duplicate)/0"
+	" +2\n"},
+    {"it may have hidden one that nobody has told of",
+	"M a A00001 u1 u2 u3\n" IN("A00001") ACTIVE_FOR("A00001", "3") LOST
+	SENT("smtp", "A00001", "u1", "250 ok")
+	SENT("smtp", "A00001", "u2", "250 ok") REMOVED("A00001"),
+	"known 3\nrelayed 2\nunknown 1\n"
+	"A00001: accepted u1=relayed/0 u2=relayed/0 u3=unknown(log_gap)/0"
+	" +2\n"},
+    {"until the hook tells of it",
+	"M a A00001 u1 u2 u3 u4\n" IN("A00001") ACTIVE_FOR("A00001", "3") LOST
+	SENT("smtp", "A00001", "u1", "250 ok")
+	SENT("smtp", "A00001", "u2", "250 ok") REMOVED("A00001")
+	"D a A00001 u3=250\n",
+	"known 4\nrelayed 2\ndelivered 1\nmerged 1\n"
+	"A00001: accepted u1=relayed/0 u2=relayed/0 u3=delivered/1"
+	" u4=merged(duplicate)/0 stamped +2\n"},
+    {"what local(8) made of a recipient is not counted",
+	"M a A00001 team u2\n" IN("A00001") ACTIVE_FOR("A00001", "2") LOST
+	TO("local", "A00001", "u3", "orig_to=<team@example.test>,"
+	    " relay=local, delay=1, dsn=2.0.0, status=sent (delivered to"
+	    " mailbox)")
+	TO("local", "A00001", "u4", "orig_to=<team@example.test>,"
+	    " relay=local, delay=1, dsn=2.0.0, status=sent (delivered to"
+	    " mailbox)") REMOVED("A00001"),
+	"known 4\ndelivered 2\nexpanded 1\nunknown 1\n"
+	"A00001: accepted team=expanded/0 u2=unknown(log_gap)/0"
+	" u3<team=delivered/0 u4<team=delivered/0 +2\n"},
     {"always_bcc adds a recipient",
 	"M a A00001 u1\n" IN("A00001") ACTIVE("A00001")
 	"D a A00001 u1=250 archive=250\n"

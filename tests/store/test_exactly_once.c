@@ -141,7 +141,8 @@ add_attempts(struct fixture *fixture, const struct open_message *open)
 static int
 apply_log(struct fixture *fixture, uint64_t number, uint64_t position)
 {
-	const struct message_change change = {15, 1000 + number};
+	const struct message_change change = {
+	    .evidence = 15, .size_bytes = 1000 + number};
 	const struct queue_id_claim claim = {"mx", "AGAIN", NOW_NS};
 	struct fixture_message message;
 	struct open_message open;

@@ -82,9 +82,11 @@ evidence_and_reasons_come_back(void **state)
 		assert_int_equal(
 		    open.recipients[1].reason, FATE_REASON_BULK_DELETE);
 	}
-	/* The size is kept when nothing is said of it. */
+	/* What nothing is said of is kept. */
 	assert_int_equal(store_change_message(&key, &said, NULL), 0);
 	said = (struct message_change){.evidence = 15, .size_bytes = 1234567};
+	assert_int_equal(store_change_message(&key, &said, NULL), 0);
+	said = (struct message_change){.queue_recipients = RECORD_UNCOUNTED};
 	assert_int_equal(store_change_message(&key, &said, NULL), 0);
 	said = (struct message_change){.evidence = 0x80000000};
 	assert_int_equal(store_change_message(&key, &said, NULL), 0);
@@ -92,6 +94,7 @@ evidence_and_reasons_come_back(void **state)
 	record = fixture_find_one(fixture, message.queue_id);
 	assert_int_equal(record->evidence, 0x80000000);
 	assert_int_equal(record->size_bytes, 1234567);
+	assert_true(record->queue_recipients == RECORD_UNCOUNTED);
 	assert_int_equal(record->recipients[1].reason, FATE_REASON_BULK_DELETE);
 }
 

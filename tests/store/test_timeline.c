@@ -255,7 +255,8 @@ static void
 a_message_of_the_log_alone_shows_its_attempts(void **state)
 {
 	static const struct segment_header nowhere = {.instance = "mx"};
-	const struct message_change change = {15, 4321};
+	const struct message_change change = {
+	    .evidence = 15, .size_bytes = 4321};
 	const struct queue_id_claim claim = {"mx", "AGAIN", NOW_NS};
 	struct fixture *fixture = *state;
 	struct fixture_message message;
