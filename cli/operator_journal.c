@@ -39,6 +39,11 @@ const struct config_item operator_config_items[] = {
 	    "/var/lib/postlag/journal", 0, 0, NULL,
 	    "Directory of all journals; postlag ack and forget write to "
 	    "operator in it, which must exist."},
+	{"exporter", CONFIG_STRING,
+	    offsetof(struct operator_settings, exporter),
+	    "inet:127.0.0.1:9154", 0, 0, NULL,
+	    "Where the exporter listens on this machine; postlag asks it for "
+	    "pseudonyms of addresses (privacy) that it may not make itself."},
 };
 /* clang-format on */
 
@@ -53,13 +58,16 @@ operator_journal_directory(
 	struct config_section section = {"operator", operator_config_items,
 	    operator_config_item_count, &settings};
 
+	char *directory = NULL;
+
 	if (options->journal != NULL)
 		return memory_string(options->journal);
-	if (store_options_load(options, &section, reason) < 0) {
-		config_free(&section, 1);
-		return NULL;
+	if (store_options_load(options, &section, reason) == 0) {
+		directory = settings.journal;
+		settings.journal = NULL;
 	}
-	return settings.journal;
+	config_free(&section, 1);
+	return directory;
 }
 
 /* Returns a descriptor of the directory, or -1. */

@@ -16,6 +16,7 @@ struct store_options;
 
 struct operator_settings {
 	char *journal; /* directory of all journals */
+	char *exporter; /* where it listens */
 };
 
 /* The section [operator]. */

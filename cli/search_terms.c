@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/reason.h"
 #include "cli/exit_status.h"
+#include "cli/exporter_ask.h"
 #include "cli/search_text.h"
 #include "cli/store_options.h"
 #include "cli/terminal.h"
@@ -59,16 +60,24 @@ misread(const char *text, const struct search_error *error)
 	return EXIT_UNUSABLE;
 }
 
-/* Where addresses are kept as they are, nobody misses the key. */
+/* Where addresses are kept as they are, nobody misses the key. Where they are
+ * not, who may not read it asks the exporter. */
 static int
 add_pseudonyms(const struct store_options *options, const char *directory,
     struct search *search, struct arena *arena, struct reason *reason)
 {
 	int result = search_add_pseudonyms(directory, search, arena, reason);
+	struct reason why;
 
-	return result == 1 && store_options_privacy(options) != PRIVACY_HASH
-		   ? 0
-		   : result;
+	if (result != 1)
+		return result;
+	if (store_options_privacy(options) != PRIVACY_HASH ||
+	    exporter_ask_pseudonyms(options, search, arena, &why) == 0)
+		return 0;
+	return reason_set(reason,
+	    "this store knows addresses by pseudonyms only, and the key to "
+	    "them is the exporter's and root's: %s",
+	    why.text);
 }
 
 int

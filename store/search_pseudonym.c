@@ -47,33 +47,74 @@ needs_key(const struct search *search)
 	return false;
 }
 
-static void
-add_word(const struct pseudonym_key *key, struct search_term *term,
-    const char *word, struct arena *arena)
+/* Where pseudonyms come from. */
+struct source {
+	search_pseudonym_of *of;
+	void *context;
+	struct arena *arena;
+	struct reason *reason;
+};
+
+static int
+add_word(
+    const struct source *source, struct search_term *term, const char *word)
 {
 	size_t local = local_size(term, word);
-	char *other = arena_alloc(
-	    arena, 1 + PSEUDONYM_LETTERS + strlen(word) - local + 1);
-	const char **place = arena_append(
-	    arena, &term->words, &term->word_count, sizeof(*term->words));
+	char found[SEARCH_PSEUDONYM_SIZE];
+	char *other =
+	    arena_alloc(source->arena, sizeof(found) + strlen(word) - local);
+	const char **place;
 
-	if (other == NULL || place == NULL)
-		return;
-	other[0] = PSEUDONYM_MARK;
-	pseudonym(key, word, local, other + 1, PSEUDONYM_LETTERS);
-	strcpy(other + 1 + PSEUDONYM_LETTERS, word + local);
+	if (other == NULL || source->of(source->context, word, local, found,
+				 source->reason) != 0)
+		return -1;
+	place = arena_append(
+	    source->arena, &term->words, &term->word_count, sizeof(*place));
+	if (place == NULL)
+		return -1;
+	strcpy(other, found);
+	strcat(other, word + local);
 	*place = other;
+	return 0;
 }
 
-static void
-add_words(const struct pseudonym_key *key, struct search_term *term,
-    struct arena *arena)
+static int
+add_words(const struct source *source, struct search_term *term)
 {
 	size_t count = term->word_count;
 
-	for (size_t i = 0; i < count && !arena_failed(arena); i++)
-		if (local_size(term, term->words[i]) > 0)
-			add_word(key, term, term->words[i], arena);
+	for (size_t i = 0; i < count; i++)
+		if (local_size(term, term->words[i]) > 0 &&
+		    add_word(source, term, term->words[i]) != 0)
+			return -1;
+	return 0;
+}
+
+int
+search_ask_pseudonyms(search_pseudonym_of *of, void *context,
+    struct search *search, struct arena *arena, struct reason *reason)
+{
+	const struct source source = {of, context, arena, reason};
+
+	for (size_t i = 0; i < search->term_count; i++)
+		if (is_about_addresses(&search->terms[i]) &&
+		    add_words(&source, &search->terms[i]) != 0)
+			return arena_failed(arena)
+				   ? reason_set(reason, "out of memory")
+				   : -1;
+	return 0;
+}
+
+static int
+by_key(void *context, const char *local, size_t size,
+    char pseudonym_r[SEARCH_PSEUDONYM_SIZE], struct reason *reason)
+{
+	const struct pseudonym_key *key = context;
+
+	pseudonym_r[0] = PSEUDONYM_MARK;
+	pseudonym(key, local, size, pseudonym_r + 1, PSEUDONYM_LETTERS);
+	pseudonym_r[1 + PSEUDONYM_LETTERS] = '\0';
+	return 0;
 }
 
 int
@@ -85,18 +126,31 @@ search_add_pseudonyms(const char *directory, struct search *search,
 
 	if (needs_key(search))
 		found = pseudonym_key_open(directory, false, &key, reason);
-	if (found < 0 && errno == EACCES) {
-		reason_set(reason,
-		    "this store knows addresses by pseudonyms only, and the "
-		    "key to them is the exporter's and root's: search as root, "
-		    "or ask the exporter's /api/v1/messages?q=");
+	if (found < 0 && errno == EACCES)
 		return 1;
-	}
 	if (found <= 0)
 		return found;
-	for (size_t i = 0; i < search->term_count; i++)
-		if (is_about_addresses(&search->terms[i]))
-			add_words(key, &search->terms[i], arena);
+	found = search_ask_pseudonyms(by_key, key, search, arena, reason);
 	pseudonym_key_free(&key);
-	return arena_failed(arena) ? reason_set(reason, "out of memory") : 0;
+	return found;
+}
+
+int
+search_pseudonym(const char *directory, const char *local,
+    char pseudonym_r[SEARCH_PSEUDONYM_SIZE], struct reason *reason)
+{
+	struct pseudonym_key *key;
+	int found = pseudonym_key_open(directory, false, &key, reason);
+
+	if (found != 1)
+		return found;
+	by_key(key, local, strlen(local), pseudonym_r, reason);
+	pseudonym_key_free(&key);
+	return 1;
+}
+
+bool
+search_is_pseudonym(const char *word, size_t size)
+{
+	return pseudonym_form(word, size) == PSEUDONYM_LONG;
 }

@@ -214,3 +214,24 @@ api_search(struct api *api, const struct api_search *asked, struct buffer *out)
 	arena_free(&arena);
 	return status;
 }
+
+unsigned
+api_pseudonym(struct api *api, const char *local, struct buffer *out)
+{
+	char found[SEARCH_PSEUDONYM_SIZE];
+	struct reason reason;
+
+	if (*local == '\0')
+		return api_error(
+		    out, 400, "local takes what is before the @ of an address");
+	switch (search_pseudonym(api->store_directory, local, found, &reason)) {
+	case 1:
+		buffer_append_format(out, "{\"pseudonym\": \"%s\"}\n", found);
+		return 200;
+	case 0:
+		return api_error(out, 404, "this store has no pseudonyms");
+	default:
+		log_warn("pseudonym=failed reason=\"%s\"", reason.text);
+		return api_error(out, 503, "the store cannot be read now");
+	}
+}

@@ -42,6 +42,11 @@ struct api_search {
 unsigned api_search(
     struct api *api, const struct api_search *asked, struct buffer *out);
 
+/* Appends {"pseudonym": "~..."}, which a search finds where privacy is hash, of
+ * what is before the @ of an address. Returns 200, 400 for nothing, 404 when
+ * the store has no pseudonyms, 503 when the store cannot be read. */
+unsigned api_pseudonym(struct api *api, const char *local, struct buffer *out);
+
 /* Makes {"error": ERROR} the answer. Returns `status`. */
 unsigned api_error(struct buffer *out, unsigned status, const char *error);
 

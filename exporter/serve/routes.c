@@ -122,6 +122,21 @@ serve_latency(void *context, const struct http_request *request,
 }
 
 static void
+serve_pseudonym(void *context, const struct http_request *request,
+    struct http_response *response)
+{
+	struct routes_context *routes_context = context;
+	char local[API_ARGUMENT_SIZE];
+
+	response->content_type = "application/json";
+	if (take(request, "local", local))
+		response->status =
+		    api_pseudonym(routes_context->api, local, &response->body);
+	else
+		response->status = refuse_arguments(response);
+}
+
+static void
 serve_summary(void *context, const struct http_request *request,
     struct http_response *response)
 {
@@ -181,6 +196,7 @@ const struct http_route routes[] = {
     {"/api/v1/messages/", true, serve_messages},
     {"/api/v1/latency", false, serve_latency},
     {"/api/v1/outcomes", false, serve_outcomes},
+    {"/api/v1/pseudonym", false, serve_pseudonym},
     {"/api/v1/summary", false, serve_summary},
     {"/-/healthy", false, serve_healthy},
     {"/-/ready", false, serve_ready},

@@ -3,6 +3,7 @@
 counts, and neither store nor log nor API hold more of an address than they may
 (I9)."""
 
+import concurrent.futures
 import glob
 import json
 import os
@@ -206,17 +207,41 @@ class Privacy(FateCase):
         self.look_with_the_command_line()
 
     def look_with_the_command_line(self):
-        """The key is for root; others are told whom to ask."""
+        """The key is for root; for others the exporter makes the pseudonyms,
+        also for those who watch."""
         text = f"to:{ALICE}@example.test"
         key = self.stack.path("store-hash", "address.key")
         self.assertEqual(os.stat(key).st_mode & 0o777, 0o600)
+        for word in (text, f"to:{ALICE}", f"from:{HEIDI}@direct.test"):
+            done = self.stack.postlag("search", word)
+            self.assertEqual(
+                done.stdout, self.stack.postlag(
+                    "search", word, user="root", group="root").stdout)
+            self.assertNotIn(ALICE, done.stdout)
+            self.assertIn("@example.test", done.stdout)
+        self.assertEqual(self.stack.postlag(
+            "search", "to:nobody@example.test", check=False).returncode, 1)
+        self.watch_with_the_command_line(text)
+        self.stack.exporter.stop()
         done = self.stack.postlag("search", text, check=False)
         self.assertEqual(done.returncode, 2, done)
-        self.assertIn("/api/v1/messages?q=", done.stderr)
-        done = self.stack.postlag("search", text, user="root", group="root")
-        self.assertNotIn(ALICE, done.stdout)
-        self.assertIn("@example.test", done.stdout)
+        self.assertIn("the exporter cannot be asked", done.stderr)
         self.stack.postlag("search", "to:example.test")
+        self.stack.exporter.start()
+
+    def watch_with_the_command_line(self, text):
+        """The first two lines are about her alone."""
+        with concurrent.futures.ThreadPoolExecutor() as executor:
+            done = executor.submit(self.stack.postlag, "watch", "--json",
+                                   "--limit", "2", text)
+            while not done.done():
+                self.send([f"{ALICE}@example.test", f"{BOB}@example.test"],
+                          f"{HEIDI}@direct.test")
+        lines = [json.loads(line) for line in done.result().stdout.split("\n")
+                 if line]
+        self.assertEqual(len(lines), 2)
+        self.assertEqual(len({line["to"] for line in lines}), 1)
+        self.assertNotIn(ALICE, done.result().stdout)
 
 
 if __name__ == "__main__":

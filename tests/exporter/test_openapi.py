@@ -101,6 +101,13 @@ class OpenApi(unittest.TestCase):
         self.ask("/api/v1/outcomes", 200, since="2h", until="1m", step="5m")
         self.ask("/api/v1/outcomes", 400, step="1s")
         self.ask("/api/v1/outcomes", 414, until="x" * 2000)
+        found = self.ask("/api/v1/pseudonym", 200, local="alice")["pseudonym"]
+        self.assertEqual(self.ask("/api/v1/pseudonym", 200, local="alice"),
+                         {"pseudonym": found})
+        self.assertNotEqual(self.ask("/api/v1/pseudonym", 200, local="bob"),
+                            {"pseudonym": found})
+        self.ask("/api/v1/pseudonym", 400, local="")
+        self.ask("/api/v1/pseudonym", 414, local="x" * 2000)
         self.ask("/api/v1/summary", 200)
 
     def test_an_unreadable_store_is_as_documented(self):
@@ -110,6 +117,7 @@ class OpenApi(unittest.TestCase):
                          "/api/v1/outcomes"):
                 self.ask(path, 503)
             self.ask("/api/v1/messages/{key}", 503, key="Q1")
+            self.ask("/api/v1/pseudonym", 404, local="alice")
         finally:
             os.rename(self.alone.store + ".away", self.alone.store)
 

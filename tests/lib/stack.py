@@ -129,7 +129,8 @@ class Stack(MailSystem):
                          "listen": f"inet:127.0.0.1:{self.http_port}",
                          "journal": self.journals},
             "store": {"directory": self.store},
-            "operator": {"journal": self.journals},
+            "operator": {"journal": self.journals,
+                         "exporter": f"inet:127.0.0.1:{self.http_port}"},
         }
 
     def _program(self, name):
