@@ -22,7 +22,7 @@ struct batch_size {
 
 struct batch_size batch_size_begin(int64_t most);
 
-/* What follows from a commit that took so long. */
+/* What follows from a commit that took so much of the processor's time. */
 void batch_size_learn(struct batch_size *size, int64_t took_ns);
 
 /* store_commit(), from which the size of the next batch follows. */
