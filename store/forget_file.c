@@ -172,16 +172,22 @@ struct address_row {
 	bool is_marked;
 };
 
-/* Addresses are found by the hash of their local part in lower case. */
+/* Addresses are found by the hashes of their domain and their local part in
+ * lower case. */
 static void
 find_addresses(struct forget_file *file, const char *local, size_t local_size,
     struct address_row **rows_r, size_t *count)
 {
+	const struct forget_words *words = file->words;
 	struct statement *rows =
 	    database_statement(file->database, SQL_FORGET_ADDRESSES);
 	struct address_row *row;
 
 	bind_integer(rows, hash_for_index_folded(local, local_size));
+	bind_integer(
+	    rows, words->domain != NULL
+		      ? hash_for_index_folded(words->domain, words->domain_size)
+		      : 0);
 	while (statement_step(rows) == 1) {
 		size_t size, domain_size;
 		const char *found = column_bytes(rows, 1, &size);
@@ -191,8 +197,8 @@ find_addresses(struct forget_file *file, const char *local, size_t local_size,
 			domain = NULL;
 		else if (domain == NULL)
 			domain = "";
-		if (found == NULL || !forget_words_mean(file->words, found,
-					 size, domain, domain_size))
+		if (found == NULL ||
+		    !forget_words_mean(words, found, size, domain, domain_size))
 			continue;
 		row = arena_append(file->arena, rows_r, count, sizeof(*row));
 		if (row != NULL)

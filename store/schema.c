@@ -70,9 +70,12 @@
     "UPDATE series SET name = name || '{route=\"inbound\"}'"		      \
 	" WHERE name = 'postlag_delivery_latency_seconds';"
 
+/* Addresses are found by their domain alone, too. */
+#define ADDRESS_INDEX							      \
+    "CREATE INDEX address_domain_hash ON address(domain, hash);"
+
 /* And for searches; of the states, those that are not common. */
 #define SEARCH_INDEXES							      \
-    "CREATE INDEX address_domain ON address(domain);"			      \
     "CREATE INDEX recipient_address ON recipient(address);"		      \
     "CREATE INDEX recipient_ended ON recipient(state)"			      \
 	"WHERE " SCHEMA_ENDED ";"					      \
@@ -129,7 +132,7 @@ static const char day_tables[] =
     "CREATE TABLE address("
 	"id INTEGER PRIMARY KEY, hash INTEGER NOT NULL,"
 	"domain INTEGER NOT NULL, local ANY NOT NULL) STRICT;"
-    "CREATE INDEX address_hash ON address(hash);"
+    ADDRESS_INDEX
     /* boot_ns: the wall clock when the monotonic one was 0, as first seen;
      * stamps are kept relative to it. */
     "CREATE TABLE origin("
@@ -225,7 +228,9 @@ static const char *const day_upgrades[SCHEMA_VERSION + 1] = {
 	OPERATION_TABLE DEPARTURE_TABLE FILING_TABLES LATENCY_ROUTE
 	SEARCH_INDEXES
 	FOLD("domain", "text") FOLD("address", "local"),
-    [4] = OUTCOME_TABLES OUTCOMES_OF_ROWS FEED_TABLE,
+    [4] = "DROP INDEX address_hash;" ADDRESS_INDEX
+	"DROP INDEX IF EXISTS address_domain;"
+	OUTCOME_TABLES OUTCOMES_OF_ROWS FEED_TABLE,
 };
 /* clang-format on */
 

@@ -33,8 +33,9 @@ const char *const forget_sql[FORGET_STATEMENTS] = {
     [SQL_FORGET_CHANGE + FORGET_HOSTS] = CHANGE_TEXT("host"),
     [SQL_FORGET_ADDRESSES] =
 	"SELECT address.id, address.local, domain.text FROM address"
-	" LEFT JOIN domain ON domain.id = address.domain WHERE address.hash = "
-	"?",
+	" LEFT JOIN domain ON domain.id = address.domain"
+	" WHERE address.hash = ?1 AND address.domain IN"
+	" (SELECT id FROM domain WHERE hash = ?2 UNION ALL SELECT 0)",
     [SQL_FORGET_MESSAGES] =
 	"SELECT count(*) FROM (SELECT key >> 20 FROM recipient"
 	" WHERE address = ?1 UNION SELECT key >> 20 FROM original"

@@ -67,9 +67,8 @@ const char *const day_sql[DAY_STATEMENTS] = {
     [SQL_TEXT_ADD] = ADD_TEXT("text"),
     [SQL_TEXT_READ] = READ_TEXT("text"),
     [SQL_TEXT_HASHES] = HASHES("text"),
-    /* Many addresses have the same domain: `+` keeps from its index. */
     [SQL_ADDRESS_FIND] =
-	"SELECT id FROM address WHERE hash = ? AND local = ? AND +domain = ?",
+	"SELECT id FROM address WHERE hash = ? AND local = ? AND domain = ?",
     [SQL_ADDRESS_ADD] =
 	"INSERT INTO address(hash, local, domain) VALUES(?, ?, ?)",
     [SQL_ADDRESS_READ] =
@@ -79,7 +78,7 @@ const char *const day_sql[DAY_STATEMENTS] = {
     [SQL_DOMAIN_FIND_FOLDED] = FIND_TEXT("domain") " COLLATE NOCASE",
     [SQL_ADDRESS_FIND_FOLDED] =
 	"SELECT id FROM address WHERE hash = ? AND local = ? COLLATE NOCASE"
-	" AND +domain = ?",
+	" AND domain = ?",
     [SQL_ADDRESSES_OF_DOMAIN] = "SELECT id FROM address WHERE domain = ?",
     [SQL_ADDRESSES_ALL] =
 	"SELECT address.id, address.local, domain.text FROM address"

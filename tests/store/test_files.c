@@ -517,7 +517,7 @@ an_address_is_found_by_its_hash(void **state)
 		assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
 		assert_non_null(strstr(
 		    (const char *)sqlite3_column_text(statement, 3),
-		    "address_hash"));
+		    "address_domain_hash (domain=? AND hash=?)"));
 		assert_int_equal(sqlite3_step(statement), SQLITE_DONE);
 		sqlite3_finalize(statement);
 	}
