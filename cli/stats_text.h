@@ -16,14 +16,14 @@ struct text_style;
 
 /* One line of it. */
 struct stats_row {
-	const char *kind; /* "route" or "phase" */
+	const char *kind; /* "route", "phase", "host", "relay", "provider" */
 	const char *name;
 	struct latency_point point;
 };
 
 struct stats {
 	int64_t since_wall_ns, until_wall_ns;
-	const struct stats_row *rows;
+	struct stats_row *rows;
 	size_t count;
 };
 

@@ -84,6 +84,7 @@ enum {
 	OPTION_JOURNAL,
 	OPTION_COMMENT,
 	OPTION_PAGE,
+	OPTION_BY,
 	OPTIONS_END
 };
 
@@ -100,6 +101,7 @@ static const struct option names[] = {
     {"journal", required_argument, NULL, OPTION_JOURNAL},
     {"comment", required_argument, NULL, OPTION_COMMENT},
     {"page", required_argument, NULL, OPTION_PAGE},
+    {"by", required_argument, NULL, OPTION_BY},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -120,6 +122,7 @@ static const unsigned takers[OPTIONS_END - OPTION_STORE] = {
 	STORE_OPTION_ACKNOWLEDGE | STORE_OPTION_FORGET,
     [OPTION_COMMENT - OPTION_STORE] = STORE_OPTION_ACKNOWLEDGE,
     [OPTION_PAGE - OPTION_STORE] = STORE_OPTION_PAGE,
+    [OPTION_BY - OPTION_STORE] = STORE_OPTION_BY,
 };
 
 static bool
@@ -170,6 +173,9 @@ take(const char *name, int option, struct store_options *options)
 		break;
 	case OPTION_PAGE:
 		options->page = optarg;
+		break;
+	case OPTION_BY:
+		options->by = optarg;
 		break;
 	default:
 		return read_comment(name, optarg, &options->comment);

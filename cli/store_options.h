@@ -22,7 +22,8 @@ enum {
 	STORE_OPTION_ACKNOWLEDGE = 1 << 3,
 	STORE_OPTION_PAGE = 1 << 4,
 	STORE_OPTION_LIMIT = 1 << 5,
-	STORE_OPTION_FORGET = 1 << 6
+	STORE_OPTION_FORGET = 1 << 6,
+	STORE_OPTION_BY = 1 << 7
 };
 
 struct store_options {
@@ -33,6 +34,7 @@ struct store_options {
 	bool json, all;
 	int64_t since_ns, before_ns; /* ages; 0: none */
 	const char *page;            /* a cursor; NULL: the first page */
+	const char *by;              /* NULL: not said */
 	/* As configured, where store_command was asked for it. */
 	int64_t queue_lifetime_ns;
 

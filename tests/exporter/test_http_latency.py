@@ -150,12 +150,24 @@ class Latency(unittest.TestCase):
         self.assertRegex(done.stdout, r"(?m)^queue +40( +[\d.]+ \S+){5}$")
         self.assertRegex(done.stdout, r"(?m)^deliveries +count +p50")
 
+    def test_the_command_line_says_whose(self):
+        for kind, name in (("host", "mx.test"), ("provider", "example.test")):
+            done = self.stats("--by", kind, "--json")
+            rows = json.loads(done.stdout)["latencies"]
+            self.assertEqual([row[kind] for row in rows], [name])
+            self.check(rows[0]["latency"])
+            self.assertRegex(self.stats("--by", kind).stdout,
+                             rf"(?m)^{name} +40( +[\d.]+ \S+){{5}}$")
+        self.assertIn("nothing was delivered",
+                      self.stats("--by", "relay").stdout)
+        self.assertEqual(self.stats("--by", "x").returncode, 2)
+
     def test_an_empty_period_says_so(self):
         done = self.stats("--since", "20d", "--before", "10d")
         self.assertIn("nothing was delivered", done.stdout)
         self.assertEqual(self.stats("--before", "2d").returncode, 2)
         self.assertEqual(self.stats("a").returncode, 2)
-        self.assertEqual(self.stats("--limit", "3").returncode, 2)
+        self.assertEqual(self.stats("--limit", "x").returncode, 2)
 
 
 tap.main()

@@ -39,7 +39,7 @@ CLI_SEES_OF_STORE = {"store/query.h", "store/query_drain.h",
                      "store/query_search.h", "store/search.h",
                      "store/search_json.h", "store/search_match.h",
                      "store/search_pseudonym.h",
-                     "store/query_latency.h",
+                     "store/query_latency.h", "store/query_labels.h",
                      "store/latency_json.h", "store/series.h",
                      "store/timeline.h", "store/record.h", "store/reach.h",
                      "store/settings.h"}
