@@ -156,7 +156,7 @@ measure(struct store *store)
 	printf("%lu days of %.1f MB each: %.1f ms a day, of ingest %.2f ms;"
 	       " longest commit %.1f ms, alone %.1f ms\n",
 	    after.purged_days,
-	    (double)(before.bytes - after.bytes) / 1e6 /
+	    ((double)before.bytes - (double)after.bytes) / 1e6 /
 		(double)after.purged_days,
 	    (gone_at - start) / (double)after.purged_days, begun, during,
 	    alone);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Writes what milter, hook and Postfix would have recorded of days of mail that
- * end now: journals and a mail log, for bench_days.py.
+ * end now: journals and a mail log, for bench_days.py. What is there already is
+ * added to.
  *
  *     make_days DIRECTORY MESSAGES DAYS
  *
@@ -201,7 +202,7 @@ main(int argc, char **argv)
 	milter = open_writer(path, "milter");
 	lmtp = open_writer(path, "lmtp");
 	snprintf(path, sizeof(path), "%s/mail.log", argv[1]);
-	maillog = fopen(path, "w");
+	maillog = fopen(path, "a");
 	if (maillog == NULL)
 		die(path);
 	for (long i = 0; i < message_count; i++)
