@@ -15,7 +15,7 @@ struct reason;
 struct store_options;
 
 struct operator_settings {
-	char *journal; /* directory of all journals */
+	char *journal;  /* directory of all journals */
 	char *exporter; /* where it listens */
 };
 

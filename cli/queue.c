@@ -16,9 +16,9 @@
 #include "base/config.h"
 #include "base/reason.h"
 #include "cli/drain_text.h"
-#include "cli/duration_text.h"
 #include "cli/exit_status.h"
 #include "cli/list_text.h"
+#include "cli/store_age.h"
 #include "cli/store_command.h"
 #include "cli/terminal.h"
 #include "cli/text_page.h"
@@ -71,26 +71,6 @@ static const struct store_options_help lost_help = {NULL,
     "known to be lost but the store was not written for a minute, or the\n"
     "exporter does not look for losses.\n"};
 /* clang-format on */
-
-/* What was seen of the queue ends where the exporter does. Returns whether that
- * is now. */
-static bool
-warn_if_behind(const char *directory, int64_t now_wall_ns)
-{
-	struct store_reach reach;
-	char ago[DURATION_TEXT_SIZE];
-
-	if (store_reach(directory, &reach, NULL) < 0 ||
-	    reach.first_wall_ns == 0 ||
-	    now_wall_ns - reach.written_wall_ns < WRITTEN_LATELY_NS)
-		return true;
-	duration_text(now_wall_ns - reach.written_wall_ns, false, ago);
-	fprintf(stderr,
-	    "postlag: the store was last written %s ago:"
-	    " is postlag-exporter running?\n",
-	    ago);
-	return false;
-}
 
 static int
 print(const struct store_options *options, const struct list *list,
@@ -203,7 +183,7 @@ list_messages(const struct store_options *options, const char *directory,
 	}
 	if (status == EXIT_OK)
 		status = judge(&list, reader,
-		    warn_if_behind(directory, list.now_wall_ns), arena);
+		    store_age_warn(directory, list.now_wall_ns), arena);
 	store_reader_free(&reader);
 	arena_free(&arena);
 	return status;

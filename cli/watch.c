@@ -23,6 +23,7 @@
 #include "cli/store_watch.h"
 #include "cli/terminal.h"
 #include "cli/text_page.h"
+#include "cli/watch_progress.h"
 #include "cli/watch_text.h"
 #include "store/query.h"
 #include "store/query_feed.h"
@@ -70,6 +71,7 @@ struct watch {
 	struct buffer out;
 	long lines;
 	bool is_absent; /* that it is was said */
+	struct watch_progress progress;
 };
 
 /* Nothing of ours is left behind. */
@@ -198,6 +200,7 @@ look(struct watch *watch, int64_t *pause_ns_r, int *status_r)
 		return 0;
 	}
 	tell_trouble(&page);
+	watch_progress_tell(&watch->progress, watch->reader, watch->directory);
 	*pause_ns_r = page.is_young ? YOUNG_NS : IDLE_NS;
 	if (!page.is_last)
 		*pause_ns_r = 0;

@@ -29,6 +29,7 @@
 #include "exporter/maillog/log_limit.h"
 #include "exporter/loss_note.h"
 #include "exporter/metrics/metrics.h"
+#include "exporter/pace.h"
 #include "exporter/privacy/privacy_filter.h"
 #include "exporter/read/log_trust.h"
 #include "exporter/read/sources.h"
@@ -59,6 +60,7 @@ struct ingest {
 	atomic_bool stopping;
 
 	struct batch_size batch_size;
+	struct pace pace;
 	int64_t batch_events; /* applied and not committed */
 	int64_t batch_deadline_ns;
 	int64_t applied_ns; /* when the last event was */
@@ -85,14 +87,8 @@ look_at_sources(struct ingest *ingest)
 {
 	int64_t *live = ingest->picture.live;
 
-	for (unsigned i = 0; i < SOURCES; i++)
-		live[metric_index(METRIC_JOURNAL_BEHIND_BYTES, i)] = 0;
-	for (unsigned i = 0; i < LOG_LINE_KINDS; i++)
-		live[metric_index(METRIC_LOG_LINES, i)] = 0;
-	for (unsigned i = 0; i < LOG_LIMITS; i++)
-		live[metric_index(METRIC_LOG_RATE_LIMIT_USED, i)] = 0;
-	live[metric_index(METRIC_LOG_BEHIND_BYTES, 0)] = 0;
-	sources_gauges(ingest->sources, ingest->picture.live);
+	sources_gauges(ingest->sources, live);
+	pace_look(&ingest->pace, now_ns(), ingest->at_end, live, ingest->store);
 }
 
 static void
@@ -470,6 +466,7 @@ ingest_start(const struct ingest_settings *settings, struct store *store,
 	ingest->published = published;
 	ingest->noted_detection = LOSS_DETECTIONS;
 	ingest->batch_size = batch_size_begin(settings->commit_events);
+	ingest->pace = pace_begin(now_ns());
 	picture_init(&ingest->picture);
 	if (open_all(ingest, reason) != 0) {
 		ingest_free(&ingest);

@@ -414,6 +414,24 @@ const struct metric_family metric_families[METRICS] = {
 	METRIC_SECONDS, {SOURCE},
 	"When the last event read was made, heartbeats included; 0 before the "
 	"first since start.", false},
+[METRIC_SOURCE_EVENTS] = {
+	"postlag_source_events_total", METRIC_LIVE_COUNTER, METRIC_PLAIN,
+	{SOURCE},
+	"Events, heartbeats included, and lines of the log read since start.",
+	false},
+[METRIC_BEHIND_EVENTS] = {
+	"postlag_behind_events", METRIC_GAUGE, METRIC_PLAIN, {SOURCE},
+	"Events and lines that are not read yet, estimated from their size.",
+	false},
+[METRIC_READ_RATE] = {
+	"postlag_read_events_per_second", METRIC_GAUGE, METRIC_PLAIN,
+	{{.name = NULL}},
+	"Events and lines read a second, in the last ten seconds.", false},
+[METRIC_CATCH_UP] = {
+	"postlag_catch_up_seconds", METRIC_GAUGE, METRIC_SECONDS,
+	{{.name = NULL}},
+	"Estimated time until everything is read, at the pace of the last ten "
+	"seconds; 0 while it keeps up, -1 when that cannot be told.", false},
 [METRIC_STORE_FILES] = {
 	"postlag_store_files", METRIC_GAUGE, METRIC_PLAIN,
 	{{.name = NULL}},

@@ -12,6 +12,10 @@
 #include "exporter/read/log_source.h"
 #include "proto/phase.h"
 
+/* What an event or line takes, about, and how many tell better. */
+#define EVENT_BYTES 250
+#define EVENTS_TOLD 100
+
 /* By how much the wall clocks of two sources may differ. */
 #define CLOCKS_DIFFER_NS (2 * CLOCK_NS_PER_SECOND)
 
@@ -150,11 +154,28 @@ take_damage(struct source *source, struct source_record *record)
 		record->damage_end = journal_reader_position(source->reader);
 }
 
+/* What is about to be given out. */
+static void
+measure(struct source *source)
+{
+	struct journal_position now = source->log != NULL
+					  ? source->line.position
+					  : source->record.position;
+	uint64_t from = now.segment == source->position.segment
+			    ? source->position.offset
+			    : 0;
+
+	source->read_events++;
+	if (now.offset > from)
+		source->read_bytes += (int64_t)(now.offset - from);
+}
+
 void
 source_give(struct source *source, struct source_record *record_r)
 {
 	const struct journal_record *record = &source->record;
 
+	measure(source);
 	*record_r = source_record(source);
 	source->held_back = false;
 	if (source->log != NULL) {
@@ -180,6 +201,32 @@ source_give_end(struct source *source, struct source_record *record_r)
 	return source_record_is_damaged(record_r);
 }
 
+/* How many of a size that is not read yet. */
+static int64_t
+events_in(const struct source *source, int64_t bytes)
+{
+	if (source->read_events < EVENTS_TOLD)
+		return bytes / EVENT_BYTES;
+	return (int64_t)((double)bytes / (double)source->read_bytes *
+			 (double)source->read_events);
+}
+
+static void
+behind_gauges(const struct source *source, enum metric_source label,
+    int64_t behind_bytes, int64_t *live)
+{
+	unsigned index = source->log != NULL
+			     ? metric_index(METRIC_LOG_BEHIND_BYTES, 0)
+			     : metric_index(METRIC_JOURNAL_BEHIND_BYTES, label);
+
+	live[metric_index(METRIC_SOURCE_EVENTS, label)] += source->read_events;
+	if (behind_bytes <= 0)
+		return;
+	live[index] += behind_bytes;
+	live[metric_index(METRIC_BEHIND_EVENTS, label)] +=
+	    events_in(source, behind_bytes);
+}
+
 static void
 log_gauges(const struct source *source, int64_t *live)
 {
@@ -196,8 +243,8 @@ log_gauges(const struct source *source, int64_t *live)
 		if (ours > *used)
 			*used = ours;
 	}
-	live[metric_index(METRIC_LOG_BEHIND_BYTES, 0)] +=
-	    log_source_behind_bytes(source->log);
+	behind_gauges(
+	    source, SOURCE_LOG, log_source_behind_bytes(source->log), live);
 }
 
 void
@@ -206,7 +253,6 @@ source_gauges(const struct source *source, int64_t *live)
 	unsigned label =
 	    source->log != NULL ? SOURCE_LOG : metric_source(source->name);
 	int64_t *last = &live[metric_index(METRIC_SOURCE_LAST_EVENT, label)];
-	int64_t behind;
 
 	/* It must not hide that Postfix's is silent. */
 	if (source->log != NULL &&
@@ -218,8 +264,6 @@ source_gauges(const struct source *source, int64_t *live)
 		log_gauges(source, live);
 		return;
 	}
-	behind = journal_reader_behind_bytes(source->reader);
-	if (behind > 0)
-		live[metric_index(METRIC_JOURNAL_BEHIND_BYTES, label)] +=
-		    behind;
+	behind_gauges(
+	    source, label, journal_reader_behind_bytes(source->reader), live);
 }

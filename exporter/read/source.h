@@ -34,6 +34,8 @@ struct source {
 	bool failed;           /* not asked again before every source was */
 	struct reason trouble; /* the last failure told; "": none since */
 	struct journal_position position; /* behind the last one returned */
+	/* Since start, for what is not read yet to be estimated. */
+	int64_t read_events, read_bytes;
 	uint64_t removed_before; /* segments before this number are removed */
 	struct journal_damage damage; /* returned so far */
 };

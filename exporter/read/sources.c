@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/reason.h"
+#include "exporter/metrics/metrics.h"
 #include "exporter/read/log_source.h"
 #include "exporter/read/source.h"
 #include "exporter/read/watch.h"
@@ -437,6 +438,15 @@ sources_remove_read(struct sources *sources)
 void
 sources_gauges(struct sources *sources, int64_t *live)
 {
+	for (unsigned i = 0; i < SOURCES; i++)
+		live[metric_index(METRIC_JOURNAL_BEHIND_BYTES, i)] =
+		    live[metric_index(METRIC_SOURCE_EVENTS, i)] =
+			live[metric_index(METRIC_BEHIND_EVENTS, i)] = 0;
+	for (unsigned i = 0; i < LOG_LINE_KINDS; i++)
+		live[metric_index(METRIC_LOG_LINES, i)] = 0;
+	for (unsigned i = 0; i < LOG_LIMITS; i++)
+		live[metric_index(METRIC_LOG_RATE_LIMIT_USED, i)] = 0;
+	live[metric_index(METRIC_LOG_BEHIND_BYTES, 0)] = 0;
 	for (size_t i = 0; i < sources->count; i++)
 		source_gauges(&sources->items[i], live);
 }

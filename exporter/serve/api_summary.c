@@ -4,6 +4,7 @@
 #include "exporter/serve/api_summary.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 
 #include "base/buffer.h"
 #include "base/clock.h"
@@ -70,6 +71,47 @@ append_latencies(const struct picture *picture, struct buffer *out)
 	buffer_append_string(out, "}");
 }
 
+static void
+append_source(const struct picture *picture, unsigned source, bool *is_first,
+    struct buffer *out)
+{
+	int64_t bytes = live(picture, METRIC_JOURNAL_BEHIND_BYTES, source);
+
+	if (source == SOURCE_LOG)
+		bytes += live(picture, METRIC_LOG_BEHIND_BYTES, 0);
+	if (bytes == 0)
+		return;
+	buffer_append_format(out,
+	    "%s\"%s\": {\"bytes\": %" PRId64 ", \"events\": %" PRId64 "}",
+	    *is_first ? "" : ", ",
+	    metric_label_value(METRIC_BEHIND_EVENTS, source, 0), bytes,
+	    live(picture, METRIC_BEHIND_EVENTS, source));
+	*is_first = false;
+}
+
+/* What is read within a moment is not told. */
+static void
+append_behind(const struct picture *picture, struct buffer *out)
+{
+	int64_t left_ns = live(picture, METRIC_CATCH_UP, 0);
+	bool is_first = true;
+
+	if (left_ns == 0) {
+		buffer_append_string(out, ",\n\"behind\": null");
+		return;
+	}
+	buffer_append_string(out, ",\n\"behind\": {\"sources\": {");
+	for (unsigned i = 0; i < SOURCES; i++)
+		append_source(picture, i, &is_first, out);
+	buffer_append_format(out,
+	    "}, \"events_per_second\": %" PRId64 ", \"seconds_left\": ",
+	    live(picture, METRIC_READ_RATE, 0));
+	if (left_ns > 0)
+		buffer_append_format(out, "%.3f}", (double)left_ns / 1e9);
+	else
+		buffer_append_string(out, "null}");
+}
+
 void
 api_summary(struct published *published, struct buffer *out)
 {
@@ -84,6 +126,7 @@ api_summary(struct published *published, struct buffer *out)
 	    picture.caught_up && *picture.trouble == '\0' ? "true" : "false",
 	    picture.counters[metric_index(METRIC_MESSAGES_ACCEPTED, 0)],
 	    live(&picture, METRIC_MESSAGES_IN_FLIGHT, 0));
+	append_behind(&picture, out);
 	append_oldest(&picture, out);
 	append_detection(&picture, out);
 	append_recipients(&picture, out);

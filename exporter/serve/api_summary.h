@@ -12,6 +12,8 @@ struct published;
  *
  *     version, ready, loss_detection ("off", "blind" or "on"),
  *     messages: {accepted, in_flight},
+ *     behind: null, or of what is not read yet {sources: {SOURCE: {bytes,
+ *         events}}, events_per_second, seconds_left: null if not known},
  *     oldest_in_flight: when it began, or null,
  *     recipients: {STATE: how many are in it now},
  *     latency_since_ever: {ROUTE: {count, sum}}, in seconds */

@@ -34,7 +34,7 @@ PARTS_BELOW = {
 # The command line reads: of the store it sees the queries.
 CLI_SEES_OF_STORE = {"store/query.h", "store/query_drain.h",
                      "store/query_forget.h",
-                     "store/query_feed.h",
+                     "store/progress.h", "store/query_feed.h",
                      "store/query_open.h", "store/query_note.h",
                      "store/query_search.h", "store/search.h",
                      "store/search_json.h", "store/search_match.h",
