@@ -7,6 +7,7 @@
 #include "exporter/serve/http.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <microhttpd.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -17,7 +18,10 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/reason.h"
+#include "exporter/serve/http_accept.h"
+#include "exporter/serve/http_gzip.h"
 #include "exporter/serve/http_path.h"
+#include "store/hash.h"
 
 #define CONNECTIONS 256
 #define CONNECTION_BYTES (16 << 10)
@@ -51,9 +55,37 @@ route_find(const struct http_settings *settings, const char *path)
 	return NULL;
 }
 
+/* What a client is told about what it gets. */
+struct sending {
+	bool is_gzip;
+	char etag[24]; /* empty: none */
+};
+
+static void
+add_headers(struct MHD_Response *answer, const struct http_response *response,
+    const struct sending *sending)
+{
+	MHD_add_response_header(
+	    answer, MHD_HTTP_HEADER_CONTENT_TYPE, response->content_type);
+	MHD_add_response_header(answer, MHD_HTTP_HEADER_CACHE_CONTROL,
+	    response->may_be_kept ? "private, no-cache" : "no-store");
+	MHD_add_response_header(answer, "X-Content-Type-Options", "nosniff");
+	MHD_add_response_header(
+	    answer, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING);
+	if (sending->is_gzip)
+		MHD_add_response_header(
+		    answer, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
+	if (*sending->etag != '\0')
+		MHD_add_response_header(
+		    answer, MHD_HTTP_HEADER_ETAG, sending->etag);
+	if (response->status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		MHD_add_response_header(
+		    answer, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+}
+
 static enum MHD_Result
-send_response(
-    struct MHD_Connection *connection, const struct http_response *response)
+send_response(struct MHD_Connection *connection,
+    const struct http_response *response, const struct sending *sending)
 {
 	struct MHD_Response *answer;
 	enum MHD_Result result;
@@ -64,17 +96,44 @@ send_response(
 		free(response->body.data);
 		return MHD_NO;
 	}
-	MHD_add_response_header(
-	    answer, MHD_HTTP_HEADER_CONTENT_TYPE, response->content_type);
-	MHD_add_response_header(
-	    answer, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
-	MHD_add_response_header(answer, "X-Content-Type-Options", "nosniff");
-	if (response->status == MHD_HTTP_METHOD_NOT_ALLOWED)
-		MHD_add_response_header(
-		    answer, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+	add_headers(answer, response, sending);
 	result = MHD_queue_response(connection, response->status, answer);
 	MHD_destroy_response(answer);
 	return result;
+}
+
+/* Whether the client has it already. What it has is in quotes, and nothing else
+ * in the field looks like a hash. */
+static bool
+is_known(struct MHD_Connection *connection, const char *etag)
+{
+	const char *known = MHD_lookup_connection_value(
+	    connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_IF_NONE_MATCH);
+
+	return known != NULL && strstr(known, strchr(etag, '"')) != NULL;
+}
+
+/* The tag is a weak one: the same whether it is compressed or not. */
+static enum MHD_Result
+send_answer(struct MHD_Connection *connection, struct http_response *response)
+{
+	struct sending sending = {.is_gzip = false};
+	struct buffer *body = &response->body;
+
+	response->may_be_kept &= response->status == MHD_HTTP_OK;
+	if (response->may_be_kept) {
+		snprintf(sending.etag, sizeof(sending.etag),
+		    "W/\"%016" PRIx64 "\"",
+		    (uint64_t)hash_for_key((char *)body->data, body->size));
+		if (is_known(connection, sending.etag)) {
+			response->status = MHD_HTTP_NOT_MODIFIED;
+			buffer_free(body);
+		}
+	}
+	if (http_accept_gzip(MHD_lookup_connection_value(connection,
+		MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT_ENCODING)))
+		sending.is_gzip = http_gzip(body) == 1;
+	return send_response(connection, response, &sending);
 }
 
 static enum MHD_Result
@@ -87,7 +146,8 @@ send_status(struct MHD_Connection *connection, unsigned status)
 
 	buffer_append_format(&response.body, "%u %s\n", status,
 	    MHD_get_reason_phrase_for(status));
-	return send_response(connection, &response);
+	return send_response(
+	    connection, &response, &(struct sending){.is_gzip = false});
 }
 
 /* Whether the headers announce more of a body than is worth reading. */
@@ -165,7 +225,7 @@ request_serve(const struct http_settings *settings,
 	request.rest = path + strlen(route->path);
 	route->handle(settings->context, &request, &response);
 	if (!response.body.failed)
-		return send_response(connection, &response);
+		return send_answer(connection, &response);
 	buffer_free(&response.body);
 	return send_status(connection, MHD_HTTP_SERVICE_UNAVAILABLE);
 }

@@ -4,13 +4,15 @@
  *
  * A small pool of threads, a limit of connections and an idle timeout bound
  * what clients can take. Whatever is not a GET or HEAD of a path in the table
- * gets the status that HTTP has for it: 400, 404, 405, 413, 414.
+ * gets the status that HTTP has for it: 400, 404, 405, 413, 414. Answers are
+ * compressed by gzip for clients that ask for it.
  */
 #ifndef EXPORTER_SERVE_HTTP_H
 #define EXPORTER_SERVE_HTTP_H
 
 #include "base/buffer.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct http_server;
@@ -20,6 +22,10 @@ struct http_response {
 	unsigned status;          /* 200 unless changed */
 	const char *content_type; /* static text */
 	struct buffer body;       /* for the handler to fill; not to free */
+	/* There is nobody's address in it, so clients may keep it, and ask
+	 * whether it still is the answer: it gets an ETag. Others are not kept:
+	 * they have addresses, or change all the time. */
+	bool may_be_kept;
 };
 
 /* What is asked for; good until the handler returns. */

@@ -92,6 +92,7 @@ serve_outcomes(void *context, const struct http_request *request,
 	struct routes_context *routes_context = context;
 	struct api_period asked;
 
+	response->may_be_kept = true;
 	response->content_type = "application/json";
 	if (take_period(request, &asked))
 		response->status =
@@ -107,6 +108,7 @@ serve_latency(void *context, const struct http_request *request,
 	struct routes_context *routes_context = context;
 	struct api_latency asked;
 
+	response->may_be_kept = true;
 	response->content_type = "application/json";
 	if (take(request, "phase", asked.phase) &&
 	    take(request, "route", asked.route) &&
@@ -174,6 +176,7 @@ static void
 serve_page(void *context, const struct http_request *request,
     struct http_response *response)
 {
+	response->may_be_kept = true;
 	response->content_type = "text/html; charset=utf-8";
 	buffer_append_string(&response->body,
 	    "<!DOCTYPE html>\n<html lang=\"en\">\n<title>Postlag</title>\n"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What the exporter answers, to whom, and how little others can take."""
 
+import gzip
 import json
 import os
 import re
@@ -51,6 +52,53 @@ class Http(unittest.TestCase):
             headers, body = self.assert_status(200, path, method="HEAD")
             self.assertEqual(body, b"")
             self.assertGreater(int(headers["Content-Length"]), 0)
+
+    def test_gzip_is_for_those_who_ask(self):
+        """And is the same answer."""
+        for path in ("/metrics", "/api/v1/messages", "/api/v1/outcomes"):
+            plain, body = self.assert_status(200, path)
+            self.assertNotIn("Content-Encoding", plain)
+            for method in ("GET", "HEAD"):
+                headers, packed = self.assert_status(
+                    200, path, method=method,
+                    headers={"Accept-Encoding": "br, gzip;q=0.5"})
+                self.assertEqual(headers["Content-Encoding"], "gzip")
+                self.assertEqual(headers["Vary"], "Accept-Encoding")
+                self.assertLess(int(headers["Content-Length"]), len(body))
+                if method == "GET" and path != "/metrics":
+                    self.assertEqual(gzip.decompress(packed), body)
+            headers, _ = self.assert_status(
+                200, path, headers={"Accept-Encoding": "gzip;q=0, *"})
+            self.assertNotIn("Content-Encoding", headers)
+
+    def test_what_is_short_is_not_compressed(self):
+        headers, body = self.assert_status(
+            200, "/-/healthy", headers={"Accept-Encoding": "gzip"})
+        self.assertNotIn("Content-Encoding", headers)
+        self.assertEqual(body, b"healthy\n")
+
+    def test_what_has_not_changed_is_not_sent_again(self):
+        for path in ("/api/v1/latency?since=2026-01-01&step=1d&until=2026-02",
+                     "/api/v1/outcomes?since=2026-01-01&step=1d&until=2026-02",
+                     "/"):
+            headers, body = self.assert_status(200, path)
+            self.assertEqual(headers["Cache-Control"], "private, no-cache")
+            for known in (headers["ETag"], headers["ETag"][2:],
+                          f'"x", {headers["ETag"]}'):
+                for more in ({}, {"Accept-Encoding": "gzip"}):
+                    again, nothing = self.assert_status(
+                        304, path, headers={"If-None-Match": known, **more})
+                    self.assertEqual(nothing, b"")
+                    self.assertEqual(again["ETag"], headers["ETag"])
+            _, anew = self.assert_status(
+                200, path, headers={"If-None-Match": 'W/"0123456789abcdef"'})
+            self.assertEqual(anew, body)
+
+    def test_what_has_addresses_is_not_kept(self):
+        for path in ("/api/v1/messages", "/api/v1/messages/Q1"):
+            headers, _ = self.assert_status(200, path)
+            self.assertEqual(headers["Cache-Control"], "no-store")
+            self.assertNotIn("ETag", headers)
 
     def test_what_is_not_there_is_404(self):
         for path in ("/metric", "/metrics/", "//", "/api/v1/messages/",

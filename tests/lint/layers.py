@@ -58,7 +58,7 @@ BORROWED = (
     (r"jansson\.h", r"(store|exporter|cli)/", 3),
     (r"microhttpd\.h", r"exporter/serve/", 1),
     (r"ut(hash|list|array)\.h", r"(store|exporter|lmtp)/", 8),
-    (r"zlib\.h", r"(store|exporter)/", 1),
+    (r"zlib\.h", r"exporter/(read|serve)/", 2),
     (r"systemd/sd-(journal|id128)\.h", r"exporter/read/log_journald\.c", 1),
 )
 
