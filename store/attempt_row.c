@@ -128,30 +128,44 @@ is_own_queue_id(
 
 /* Where in a leg's blob `bytes` are. Returns 1 with *offset_r, or 0. */
 static int
-find_in_leg(struct day_tables *tables, int64_t leg_row,
+find_in_blob(const void *packed, size_t size, const struct buffer *bytes,
+    size_t *offset_r)
+{
+	const unsigned char *place =
+	    size > 0 ? memmem(packed, size, bytes->data, bytes->size) : NULL;
+
+	if (place == NULL)
+		return 0;
+	*offset_r = (size_t)(place - (const unsigned char *)packed);
+	return 1;
+}
+
+static int
+find_in_leg(struct day_tables *tables, const struct attempt_context *context,
     const struct buffer *bytes, size_t *offset_r)
 {
-	struct statement *read =
-	    database_statement(tables->database, SQL_LEG_PACKED);
-	const unsigned char *packed, *place = NULL;
+	struct statement *read;
+	const void *packed;
 	size_t size;
+	int found = 0;
 
-	bind_integer(read, leg_row);
+	if (context->leg != NULL)
+		return find_in_blob(
+		    context->leg->data, context->leg->size, bytes, offset_r);
+	read = database_statement(tables->database, SQL_LEG_PACKED);
+	bind_integer(read, context->leg_row);
 	if (statement_step(read) == 1) {
 		packed = column_bytes(read, 0, &size);
-		if (size > 0)
-			place = memmem(packed, size, bytes->data, bytes->size);
-		if (place != NULL)
-			*offset_r = (size_t)(place - packed);
+		found = find_in_blob(packed, size, bytes, offset_r);
 	}
 	statement_end(read);
-	return place != NULL;
+	return found;
 }
 
 /* Whether the leg that decided the recipient has the reply. */
 static bool
 is_reply_in_leg(struct day_tables *tables,
-    const struct attempt_subject *subject, const struct delivery_reply *reply,
+    const struct attempt_context *context, const struct delivery_reply *reply,
     size_t *offset_r)
 {
 	struct buffer bytes = {0};
@@ -162,16 +176,16 @@ is_reply_in_leg(struct day_tables *tables,
 	if (!(reply->code & 1))
 		return false;
 	hooks.code >>= 1;
-	reply_row_put(&writer, tables, &hooks, subject->address);
+	reply_row_put(&writer, tables, &hooks, context->address);
 	if (bytes.size > OWN_REPLY_BYTES_MAX && !bytes.failed)
-		found = find_in_leg(tables, subject->leg_row, &bytes, offset_r);
+		found = find_in_leg(tables, context, &bytes, offset_r);
 	buffer_free(&bytes);
 	return found;
 }
 
 static void
 pack(struct day_tables *tables, int64_t message_row,
-    const struct attempt_record *line, const struct attempt_subject *subject,
+    const struct attempt_record *line, const struct attempt_context *context,
     struct buffer *out)
 {
 	const struct delivery_reply reply = take_apart(line);
@@ -182,16 +196,16 @@ pack(struct day_tables *tables, int64_t message_row,
 	if (line->queue_id != NULL &&
 	    is_own_queue_id(tables, message_row, line->queue_id))
 		own.line.queue_id = NULL;
-	if (subject->leg_row > message_row &&
-	    is_reply_in_leg(tables, subject, &reply, &offset))
-		own.leg = (uint64_t)(subject->leg_row - message_row);
+	if (context->leg_row > message_row &&
+	    is_reply_in_leg(tables, context, &reply, &offset))
+		own.leg = (uint64_t)(context->leg_row - message_row);
 	packed_put_signed(&writer, line->wall_ns / NS_PER_US -
 				       row_ns(tables, message_row) / NS_PER_US);
 	packed_put_fields(&writer, tables, &table, &own);
 	if (own.leg != 0)
 		packed_put_unsigned(&writer, offset);
 	else
-		reply_row_put(&writer, tables, &reply, subject->address);
+		reply_row_put(&writer, tables, &reply, context->address);
 }
 
 /* The key of the next one; 0 when there can be no more. */
@@ -227,12 +241,12 @@ insert(struct day_tables *tables, int64_t key, const struct buffer *packed)
 
 int
 attempt_row_add(struct day_tables *tables, int64_t message_row,
-    const struct attempt_record *attempt, const struct attempt_subject *subject)
+    const struct attempt_record *attempt, const struct attempt_context *context)
 {
 	struct buffer packed = {0};
 	int64_t key = day_recipient_key(message_row, 0);
 
-	pack(tables, message_row, attempt, subject, &packed);
+	pack(tables, message_row, attempt, context, &packed);
 	/* Mostly it is the first. */
 	if (insert(tables, key, &packed) == 0) {
 		key = next_key(tables, message_row);

@@ -14,14 +14,22 @@
 #include <stdint.h>
 
 struct arena;
-struct attempt_subject;
+struct buffer;
 struct day_tables;
+
+/* What is known of the recipient that it is about: its address, the leg that
+ * decided it so far (0: none), and that one's blob; NULL: it must be read. */
+struct attempt_context {
+	const char *address;
+	int64_t leg_row;
+	const struct buffer *leg;
+};
 
 /* Adds it behind those that are there. The queue id is left out if it is the
  * message's own. Returns 0, or -1 when there are too many to be numbered. */
 int attempt_row_add(struct day_tables *tables, int64_t message_row,
     const struct attempt_record *attempt,
-    const struct attempt_subject *subject);
+    const struct attempt_context *context);
 
 /* Whose attempts are read: their queue id where none was written, and the
  * addresses that texts name. */

@@ -45,17 +45,16 @@ bind_message(struct statement *statement, int64_t row, int64_t message_row)
 
 static int
 insert(struct day_tables *tables, const struct leg_row *leg, int64_t row,
-    const struct origin *origin)
+    const struct origin *origin, struct buffer *packed)
 {
 	const struct delivery_event *event = leg->event;
 	const struct message_brief *message = leg->message;
 	const struct leg_context context = {.message = message,
 	    .base = day_row_stamp(tables, row, origin->boot_ns)};
-	struct buffer packed = {0};
 	struct statement *add;
-	int result;
 
-	leg_pack(tables, event, &context, &packed);
+	buffer_clear(packed);
+	leg_pack(tables, event, &context, packed);
 	add = database_statement(tables->database, SQL_LEG_ADD);
 	bind_integer(add, row);
 	day_bind_id(add, &event->id, event->mail_at.wall_ns);
@@ -66,15 +65,13 @@ insert(struct day_tables *tables, const struct leg_row *leg, int64_t row,
 	bind_own_hash(add, event->message_id,
 	    message != NULL ? message->message_id : NULL);
 	bind_integer(add, origin->number);
-	bind_blob(add, packed.data, packed.size);
-	result = statement_run(add);
-	buffer_free(&packed);
-	return result;
+	bind_blob(add, packed->data, packed->size);
+	return statement_run(add);
 }
 
 int64_t
-leg_row_add(
-    struct day_tables *tables, const struct leg_row *leg, struct row_hint *hint)
+leg_row_add(struct day_tables *tables, const struct leg_row *leg,
+    struct row_hint *hint, struct buffer *packed_r)
 {
 	const struct delivery_event *event = leg->event;
 	int64_t first = day_first_row(hint, &event->id, event->mail_at.wall_ns);
@@ -82,7 +79,8 @@ leg_row_add(
 	    leg->segment->instance, leg->segment->boot_id, &event->mail_at);
 	int64_t row = first;
 
-	while (insert(tables, leg, row, origin) == 0 &&
+	*packed_r = (struct buffer){0};
+	while (insert(tables, leg, row, origin, packed_r) == 0 &&
 	       database_changes(tables->database) == 0)
 		row++;
 	day_row_taken(hint, first, row);

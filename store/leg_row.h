@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 struct arena;
+struct buffer;
 struct day_tables;
 struct message_brief;
 struct row_hint;
@@ -28,9 +29,10 @@ struct leg_row {
 	const struct message_brief *message; /* NULL: none */
 };
 
-/* Adds the first part that came. Returns its row. */
+/* Adds the first part that came. Returns its row, and its blob, which is the
+ * caller's. */
 int64_t leg_row_add(struct day_tables *tables, const struct leg_row *leg,
-    struct row_hint *hint);
+    struct row_hint *hint, struct buffer *packed_r);
 
 /* Adds another part to the leg at `row`; one that is there already is left as
  * it is. Nothing is marked as common with the message: it is rare. */

@@ -19,6 +19,7 @@
 #include "store/message_row.h"
 #include "store/queue_id_row.h"
 #include "store/record_read.h"
+#include "store/unwritten.h"
 
 /* Exact, unlike what queries get. */
 static int
@@ -117,6 +118,7 @@ store_take_message(const struct message_key *key, struct arena *arena,
 	    day_file_write_message(file, key->row, reason) != 0)
 		return -1;
 	day_file_forget_legs(file, key->row);
+	unwritten_forget_legs(file->unwritten);
 	if (read_all(file, key->row, arena, taken_r) != 0 ||
 	    detach_legs(file, &taken_r->record, arena) != 0) {
 		if (database_check(file->tables.database, reason) == 0)

@@ -7,6 +7,7 @@
 #include "store/store.h"
 
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "base/reason.h"
 #include "store/attempt_row.h"
 #include "store/database.h"
@@ -105,6 +106,25 @@ store_add_queue_id(const struct message_key *key,
 	return database_check(file->tables.database, reason);
 }
 
+/* What the file knows of whom an attempt is about; what is read lies in its
+ * scratch arena. */
+static struct attempt_context
+attempt_context(struct day_file *file, const struct recipient_place *place,
+    const struct attempt_subject *subject)
+{
+	struct attempt_context context;
+
+	if (subject != NULL) {
+		context.address = subject->address;
+		context.leg_row = subject->leg_row;
+	} else {
+		context.address = recipient_row_brief(
+		    &file->tables, place, file->scratch, &context.leg_row);
+	}
+	context.leg = unwritten_leg_blob(file->unwritten, context.leg_row);
+	return context;
+}
+
 int
 store_add_attempt(const struct message_key *key,
     const struct attempt_record *attempt, const struct attempt_subject *subject,
@@ -112,7 +132,7 @@ store_add_attempt(const struct message_key *key,
 {
 	const struct recipient_place place = {key->row, attempt->recipient};
 	struct day_file *file = key->file;
-	struct attempt_subject found;
+	struct attempt_context context;
 
 	if (day_file_begin(file, false, reason) != 0)
 		return -1;
@@ -120,12 +140,8 @@ store_add_attempt(const struct message_key *key,
 	if ((subject == NULL || attempt->queue_id != NULL) &&
 	    day_file_write_message(file, key->row, reason) != 0)
 		return -1;
-	if (subject == NULL) {
-		found.address = recipient_row_brief(
-		    &file->tables, &place, file->scratch, &found.leg_row);
-		subject = &found;
-	}
-	if (attempt_row_add(&file->tables, key->row, attempt, subject) != 0)
+	context = attempt_context(file, &place, subject);
+	if (attempt_row_add(&file->tables, key->row, attempt, &context) != 0)
 		return reason_set(
 		    reason, "%s: a message with too many attempts", file->path);
 	return database_check(file->tables.database, reason);
@@ -285,6 +301,17 @@ settle(
 		day_file_note_leg(file, message_row, leg_row);
 }
 
+static int64_t
+add_first_part(struct day_file *file, const struct leg_row *leg)
+{
+	struct buffer packed;
+	int64_t row = leg_row_add(&file->tables, leg, &file->leg_hint, &packed);
+
+	unwritten_note_leg(file->unwritten, row, &packed);
+	buffer_free(&packed);
+	return row;
+}
+
 int
 store_add_leg(struct day_file *file, const struct delivery_event *event,
     const struct segment_header *segment, const struct leg_verdict *verdict,
@@ -307,7 +334,7 @@ store_add_leg(struct day_file *file, const struct delivery_event *event,
 	if (found < 0)
 		return -1;
 	if (found == 0) {
-		*leg_row_r = leg_row_add(&file->tables, &leg, &file->leg_hint);
+		*leg_row_r = add_first_part(file, &leg);
 		if (leg.message_row != 0)
 			day_file_note_leg(file, leg.message_row, *leg_row_r);
 	} else {

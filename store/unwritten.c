@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two hash tables, of messages and of recipients, whose entries lie in an arena
+ * Hash tables of messages, recipients and legs, whose entries lie in an arena
  * until all is written. Owned by the day file, on the ingest thread.
  */
 #include "store/unwritten.h"
@@ -11,6 +11,7 @@
 #include <uthash.h>
 
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "base/memory.h"
 #include "store/database.h"
 #include "store/day_tables.h"
@@ -21,6 +22,9 @@
 #define ARENA_BYTES ((size_t)1 << 30)
 #define FULL_MESSAGES 4000
 #define FULL_RECIPIENTS 16000
+#define FULL_BYTES ((size_t)8 << 20) /* of blobs and Message-IDs */
+/* As SQL_LEG_PACKED reads. */
+#define LEG_BYTES_MAX 65536
 
 struct recipient_entry {
 	int64_t key;
@@ -41,11 +45,19 @@ struct message_entry {
 	UT_hash_handle hh;
 };
 
+struct leg_entry {
+	int64_t row;
+	struct buffer packed; /* in the arena */
+	UT_hash_handle hh;
+};
+
 struct unwritten {
 	struct arena *arena;
+	struct leg_entry *legs;
 	struct message_entry *messages;
 	struct recipient_entry *recipients;
 	size_t recipient_count;
+	size_t bytes;
 	/* No row in the file is larger; -1: not looked for yet. */
 	int64_t newest_row;
 	bool has_failed;
@@ -66,7 +78,9 @@ clear(struct unwritten *unwritten)
 {
 	HASH_CLEAR(hh, unwritten->messages);
 	HASH_CLEAR(hh, unwritten->recipients);
+	HASH_CLEAR(hh, unwritten->legs);
 	unwritten->recipient_count = 0;
+	unwritten->bytes = 0;
 	arena_reset(unwritten->arena);
 	unwritten->has_failed = false;
 }
@@ -184,6 +198,8 @@ unwritten_add_message(struct unwritten *unwritten, struct day_tables *tables,
 	entry->log.evidence = message->evidence;
 	message_row_make(
 	    tables, message, row, unwritten->arena, &entry->columns);
+	unwritten->bytes +=
+	    entry->columns.packed_size + entry->columns.message_id_local_size;
 	return row;
 }
 
@@ -265,10 +281,46 @@ unwritten_address(
 	return entry != NULL && entry->is_new ? entry->columns.address : 0;
 }
 
+void
+unwritten_note_leg(
+    struct unwritten *unwritten, int64_t leg_row, const struct buffer *packed)
+{
+	struct leg_entry *entry;
+
+	if (packed->size == 0 || packed->size > LEG_BYTES_MAX ||
+	    unwritten->bytes > FULL_BYTES)
+		return;
+	unwritten->bytes += packed->size;
+	entry = arena_alloc(unwritten->arena, sizeof(*entry) + packed->size);
+	if (entry == NULL)
+		return;
+	entry->row = leg_row;
+	entry->packed.data = (unsigned char *)(entry + 1);
+	entry->packed.size = packed->size;
+	memcpy(entry->packed.data, packed->data, packed->size);
+	HASH_ADD(hh, unwritten->legs, row, sizeof(entry->row), entry);
+}
+
+const struct buffer *
+unwritten_leg_blob(const struct unwritten *unwritten, int64_t leg_row)
+{
+	struct leg_entry *entry;
+
+	HASH_FIND(hh, unwritten->legs, &leg_row, sizeof(leg_row), entry);
+	return entry != NULL ? &entry->packed : NULL;
+}
+
+void
+unwritten_forget_legs(struct unwritten *unwritten)
+{
+	HASH_CLEAR(hh, unwritten->legs);
+}
+
 bool
 unwritten_is_full(const struct unwritten *unwritten)
 {
 	return HASH_COUNT(unwritten->messages) >= FULL_MESSAGES ||
+	       unwritten->bytes > FULL_BYTES ||
 	       unwritten->recipient_count >= FULL_RECIPIENTS;
 }
 
@@ -343,8 +395,6 @@ unwritten_write(struct unwritten *unwritten, struct day_tables *tables)
 	bool were_there = is_complete(unwritten);
 	struct message_entry *entry;
 
-	if (unwritten->messages == NULL)
-		return were_there ? 0 : -1;
 	HASH_SORT(unwritten->messages, by_row);
 	for (entry = unwritten->messages; entry != NULL; entry = entry->hh.next)
 		were_there &= write_message(unwritten, tables, entry);

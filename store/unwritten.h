@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct buffer;
 struct day_tables;
 struct message_brief;
 struct message_log;
@@ -61,6 +62,15 @@ bool unwritten_leg(const struct unwritten *unwritten, int64_t message_row,
 /* The address of a recipient that is new; 0 when it is not. */
 int64_t unwritten_address(
     const struct unwritten *unwritten, int64_t message_row, uint32_t number);
+
+/* Remembers the blob of a leg that the batch added; a large one is not. */
+void unwritten_note_leg(
+    struct unwritten *unwritten, int64_t leg_row, const struct buffer *packed);
+
+/* What was remembered, until all is written; NULL: nothing. */
+const struct buffer *unwritten_leg_blob(
+    const struct unwritten *unwritten, int64_t leg_row);
+void unwritten_forget_legs(struct unwritten *unwritten);
 
 /* Whether so much has come together that it should be written. */
 bool unwritten_is_full(const struct unwritten *unwritten);
