@@ -308,8 +308,7 @@ class Balances(FateCase):
     def rotation_by_renaming(self):
         path = self.stack.postfix.log_path
         return [*self.shift(), lambda: os.rename(path, f"{path}.1"),
-                self.stack.make_log,
-                lambda: self.stack.postfix.command("postfix", "reload")]
+                self.stack.make_log, self.stack.postfix.reload_in_silence]
 
     def rotation_by_copying(self):
         """No line falls between copying and truncating here; usually some may.

@@ -4,6 +4,7 @@
 Several can run side by side. Nothing outside the given directory is touched.
 """
 
+import contextlib
 import glob
 import json
 import os
@@ -193,9 +194,12 @@ class Postfix:
 
     def processes(self, name):
         """The pids of our processes of that name."""
+        return [pid for pid in self._group() if _command(pid) == name]
+
+    def _group(self):
         group = self.master_pid()
         return [pid for pid, fields in _processes()
-                if int(fields[2]) == group and _command(pid) == name]
+                if int(fields[2]) == group and fields[0] != "Z"]
 
     def running(self):
         pid = self.master_pid()
@@ -222,6 +226,22 @@ class Postfix:
     def reload(self):
         self.write()
         self.command("postfix", "reload")
+
+    def reload_in_silence(self):
+        """While nobody else logs, so that the log is opened anew also under
+        load: there a reload may stop Postfix for good, master(8) waiting to
+        log for the very process that it has to start."""
+        for pid in self._group():
+            if _command(pid) not in ("master", "postlogd"):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGSTOP)
+        try:
+            writers = self.processes("postlogd")
+            self.command("postfix", "reload")
+            wait_until(lambda: not set(writers)
+                       & set(self.processes("postlogd")), "postlogd to end")
+        finally:
+            os.killpg(self.master_pid(), signal.SIGCONT)
 
     def flush(self):
         self.command("postqueue", "-f")
