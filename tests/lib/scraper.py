@@ -6,7 +6,8 @@ import threading
 
 # Counted since the exporter's start, and say so.
 SINCE_START = ("postlag_store_commits_total", "postlag_store_errors_total",
-               "postlag_log_lines_total", "postlag_queue_lookups_total")
+               "postlag_log_lines_total", "postlag_queue_lookups_total",
+               "postlag_source_events_total")
 
 # Of what is wrong in every scrape a few are enough.
 WRONG_MAX = 10
