@@ -196,6 +196,8 @@ look(struct watch *watch, int64_t *pause_ns_r, int *status_r)
 	arena_reset(watch->arena);
 	if (opened < 0 ||
 	    store_feed_next(watch->feed, watch->arena, &page, &reason) != 0) {
+		if (!is_there(watch))
+			return 1;
 		*status_r = store_options_unreadable(watch->directory, &reason);
 		return 0;
 	}

@@ -50,6 +50,7 @@ struct store_feed {
 	struct store_reader *reader;
 	struct followed *files;
 	size_t count;
+	int64_t since_wall_ns; /* when it was opened */
 };
 
 /* What one call does. */
@@ -142,8 +143,31 @@ read_end(struct day_tables *tables)
 	return end;
 }
 
-/* Passes over all that is there. One that cannot be read now is passed over
- * then: its position stays unknown. */
+/* Where what was committed since then begins. */
+static int64_t
+find_since(struct day_tables *tables, int64_t since_wall_ns)
+{
+	struct statement *rows =
+	    database_statement(tables->database, SQL_FEED_READ);
+	int64_t position = 0, end;
+	size_t size;
+
+	bind_integer(rows, 0);
+	while (statement_step(rows) == 1) {
+		end = column_integer(rows, 0);
+		column_bytes(rows, 2, &size);
+		if (position == 0)
+			position = end - (int64_t)size - FEED_ROW_BYTES;
+		if (column_integer(rows, 1) >= since_wall_ns)
+			break;
+		position = end;
+	}
+	statement_end(rows);
+	return position;
+}
+
+/* Passes over all that is there. In one that cannot be read now, as it is of an
+ * older version, the times of commits tell once it can. */
 #define POSITION_UNKNOWN (-1)
 
 static void
@@ -173,6 +197,7 @@ store_feed_open(struct store_reader *reader, bool from_start)
 	    from_start ? 0 : layout_list(reader->directory, &days, &reason);
 
 	feed->reader = reader;
+	feed->since_wall_ns = clock_stamp().wall_ns;
 	for (long i = 0; i < count; i++) {
 		struct followed *file = follow(feed, days[i]);
 
@@ -407,8 +432,8 @@ take_file(struct turn *turn, struct followed *file)
 	if (opened != 1)
 		return 0;
 	if (file->position == POSITION_UNKNOWN)
-		file->position = read_end(turn->tables);
-	else
+		file->position = find_since(turn->tables, feed->since_wall_ns);
+	if (database_check(turn->tables->database, NULL) == 0)
 		more = take_rows(turn, file);
 	if (database_check(turn->tables->database, &reason) != 0)
 		pass_over(turn, file, &reason);

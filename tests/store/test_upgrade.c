@@ -8,6 +8,7 @@
 #include <sqlite3.h>
 
 #include "store/hash.h"
+#include "store/query_feed.h"
 #include "store/schema.h"
 
 #include "tests/lib/outcome_rows.h"
@@ -342,6 +343,29 @@ a_reader_asks_for_the_upgrade(void **state)
 	assert_int_equal(fixture_find(fixture, message.queue_id, &records), 1);
 }
 
+static void
+who_watches_is_told_what_comes_after_it(void **state)
+{
+	struct fixture *fixture = *state;
+	struct store_reader *reader =
+	    store_reader_open(fixture->directory, &fixture->reason);
+	struct store_feed *feed = store_feed_open(reader, false);
+	struct feed_page page;
+
+	assert_int_equal(
+	    store_feed_next(feed, fixture->arena, &page, &fixture->reason), 0);
+	assert_true(page.incomplete && page.count == 0);
+	fixture_open(fixture);
+	fixture_add_both(fixture, 12);
+	fixture_must_commit(fixture, 2000);
+	assert_int_equal(
+	    store_feed_next(feed, fixture->arena, &page, &fixture->reason), 0);
+	assert_false(page.incomplete || page.has_gap);
+	assert_int_equal(page.count, 2);
+	store_feed_free(&feed);
+	store_reader_free(&reader);
+}
+
 int
 main(void)
 {
@@ -352,15 +376,15 @@ main(void)
 	    cmocka_unit_test_setup_teardown(                                   \
 		name, setup_version2, fixture_teardown)
 #define TEST(name)                                                             \
-	TEST_BEFORE_3(name),                                                   \
-	    cmocka_unit_test_setup_teardown(                                   \
-		name, setup_version3, fixture_teardown)
+	TEST_BEFORE_3(name), cmocka_unit_test_setup_teardown(                  \
+				 name, setup_version3, fixture_teardown)
 	    TEST(what_was_known_is_told_as_evidence),
 	    TEST(an_upgraded_store_goes_on_where_it_was),
 	    TEST(an_upgraded_file_has_every_table_and_index),
 	    TEST_BEFORE_3(hashes_of_names_become_those_of_their_lower_case),
 	    TEST(outcomes_are_counted_from_the_rows),
 	    TEST(a_reader_asks_for_the_upgrade),
+	    TEST(who_watches_is_told_what_comes_after_it),
 	    TEST_BEFORE_3(latencies_without_a_route_are_of_mailboxes),
 	};
 
