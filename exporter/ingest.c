@@ -154,13 +154,12 @@ recover(struct ingest *ingest)
 {
 	struct reason reason;
 
-	if (join_rebuild(ingest->join, now_ns(), &reason) != 0 ||
-	    sources_restart(ingest->sources, &reason) != 0) {
+	if (upkeep_before_batch(&ingest->upkeep, &reason) != 0 ||
+	    join_rebuild(ingest->join, now_ns(), &reason) != 0 ||
+	    sources_restart(ingest->sources, &reason) != 0)
 		break_off(ingest, &reason);
-		return;
-	}
-	ingest->broken = false;
-	ingest->at_end = false;
+	else
+		ingest->broken = ingest->at_end = false;
 }
 
 static int
@@ -296,7 +295,9 @@ work(struct ingest *ingest)
 	struct reason reason;
 
 	loss_look(ingest->loss, join_messages(ingest->join), &now);
-	if (read_batch(ingest, &reason) != 0 || expire(ingest, &reason) != 0 ||
+	if ((ingest->batch_events == 0 &&
+		upkeep_before_batch(&ingest->upkeep, &reason) != 0) ||
+	    read_batch(ingest, &reason) != 0 || expire(ingest, &reason) != 0 ||
 	    apply_answers(ingest, &reason) != 0 ||
 	    look_after_store(ingest, &reason) != 0) {
 		break_off(ingest, &reason);
@@ -449,7 +450,7 @@ open_all(struct ingest *ingest, struct reason *reason)
 	loss_look(ingest->loss, join_messages(ingest->join), &now);
 	ingest->upkeep = (struct upkeep){.store = ingest->store,
 	    .join = ingest->join,
-	    .purged = ingest->settings.purged};
+	    .close_gone = ingest->settings.close_gone};
 	if (join_rebuild(ingest->join, now.monotonic_ns, reason) != 0)
 		return -1;
 	return sources_scan(ingest->sources, reason);

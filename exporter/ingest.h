@@ -12,6 +12,7 @@
 #include "exporter/join/loss.h"
 #include "exporter/logs.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct ingest;
@@ -30,7 +31,7 @@ struct ingest_settings {
 	struct loss_settings loss;
 	const struct privacy *privacy; /* what may be kept of addresses */
 	struct queue_lookup *lookup; /* NULL: nobody may look into the queue */
-	void (*purged)(void);        /* see upkeep.h */
+	void (*close_gone)(bool waits); /* see upkeep.h */
 };
 
 /* Copies the settings; borrows what they point to, the store and the published

@@ -99,9 +99,9 @@ start_privacy(struct reason *reason)
 
 /* Readers that nobody uses at the moment would keep the disk full. */
 static void
-forget_purged(void)
+close_gone(bool waits)
 {
-	api_close_gone(context.api);
+	api_close_gone(context.api, waits);
 }
 
 static int
@@ -116,7 +116,7 @@ start_ingest(struct reason *reason)
 	    .loss = settings.loss,
 	    .privacy = &privacy,
 	    .lookup = lookup,
-	    .purged = forget_purged,
+	    .close_gone = close_gone,
 	};
 
 	totals = totals_new(metrics_names());

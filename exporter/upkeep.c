@@ -16,6 +16,18 @@
 /* How long ingest stands still at a time while addresses are forgotten. */
 #define FORGET_NS (CLOCK_NS_PER_SECOND / 100)
 
+int
+upkeep_before_batch(struct upkeep *upkeep, struct reason *reason)
+{
+	int result = store_probe_disk(upkeep->store, reason);
+	bool has_no_disk = result != 0;
+
+	if (has_no_disk != upkeep->has_no_disk && upkeep->close_gone != NULL)
+		upkeep->close_gone(true);
+	upkeep->has_no_disk = has_no_disk;
+	return result;
+}
+
 long
 upkeep_before_commit(struct upkeep *upkeep, bool all_is_read, int64_t now_ns,
     struct reason *reason)
@@ -38,8 +50,8 @@ purge(struct upkeep *upkeep)
 	bool is_done;
 
 	upkeep->is_purging = store_is_purging(upkeep->store, &is_done);
-	if (is_done && upkeep->purged != NULL)
-		upkeep->purged();
+	if (is_done && upkeep->close_gone != NULL)
+		upkeep->close_gone(false);
 	if (!upkeep->is_purging && store_has_purge(upkeep->store)) {
 		join_forget_kept(upkeep->join);
 		store_purge(upkeep->store);

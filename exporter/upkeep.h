@@ -26,11 +26,17 @@ struct upkeep {
 	int64_t seal_at_ns; /* when days that were not sealed are tried again */
 	bool is_sealing;    /* in the running batch */
 	bool is_purging;
+	bool has_no_disk;
 	uint64_t errors; /* batches given up */
-	/* Called when files are gone that others may still have open; NULL:
-	 * nobody needs to know. */
-	void (*purged)(void);
+	/* Called when files are gone that others may still have open, and, with
+	 * `waits`, when the disk became read-only or writable and none may be
+	 * open as it was. NULL: nobody has any. */
+	void (*close_gone)(bool waits);
 };
+
+/* Before anything of a batch: whether the store can be written at all. Returns
+ * 0, or -1: the store must be read again before going on. */
+int upkeep_before_batch(struct upkeep *upkeep, struct reason *reason);
 
 /* Between reading and committing; `all_is_read`: no source has more to tell.
  * Returns how many messages it changed, or -1: the batch must be given up. */

@@ -274,6 +274,12 @@ control_figures(const struct control *control, uint64_t *replaced_r)
 }
 
 void
+control_leave(struct control *control)
+{
+	database_close(&control->database);
+}
+
+void
 control_close(struct control **control)
 {
 	if (*control == NULL)

@@ -45,6 +45,9 @@ uint64_t control_figures(const struct control *control, uint64_t *replaced_r);
  * or -1 when readers are in the way. */
 int control_empty_log(struct control *control);
 
+/* Closes the file until it is written next. */
+void control_leave(struct control *control);
+
 void control_close(struct control **control);
 
 #endif

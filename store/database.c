@@ -10,16 +10,17 @@
  */
 #include "store/database.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/arena.h"
 #include "base/memory.h"
 #include "base/reason.h"
 #include "base/text.h"
+#include "store/disk.h"
 
 #define PATIENCE_MS 5000
 #define CHECKPOINT_TIMEOUT_MS 20
@@ -104,9 +105,9 @@ check_mode(const struct database *database, enum database_mode mode,
 	if (mode == DATABASE_READ ||
 	    sqlite3_db_readonly(database->handle, "main") != 1)
 		return 0;
-	if (access(path, W_OK) != 0)
-		return reason_set_errno(reason, "cannot be written");
-	return reason_set(reason, "cannot be written");
+	errno = EROFS;
+	access(path, W_OK);
+	return reason_set_errno(reason, "cannot be written");
 }
 
 struct database *
@@ -115,13 +116,17 @@ database_open(const char *path, enum database_mode mode, const char *const *sql,
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct database *database = memory_zeroed(1, sizeof(*database));
-	int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
-		    (mode == DATABASE_WRITE ? SQLITE_OPEN_READWRITE
-					    : SQLITE_OPEN_READONLY);
+	int flags =
+	    SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
+	    (mode == DATABASE_WRITE ? SQLITE_OPEN_READWRITE
+				    : SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+	char *name = mode == DATABASE_WRITE ? memory_string(path)
+					    : disk_reading_name(path);
 	int code;
 
 	pthread_once(&once, set_up_library);
-	code = sqlite3_open_v2(path, &database->handle, flags, NULL);
+	code = sqlite3_open_v2(name, &database->handle, flags, NULL);
+	free(name);
 	database->sql = sql;
 	database->count = count;
 	database->statements =
@@ -147,6 +152,9 @@ database_close(struct database **database)
 		return;
 	for (unsigned i = 0; i < (*database)->count; i++)
 		sqlite3_finalize((*database)->statements[i].handle);
+	if (disk_is_read_only())
+		sqlite3_db_config((*database)->handle,
+		    SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	sqlite3_close((*database)->handle);
 	free((*database)->statements);
 	free(*database);
@@ -322,6 +330,8 @@ database_checkpoint(struct database *database, bool truncate)
 	int64_t version;
 	int code;
 
+	if (disk_is_read_only())
+		return -1;
 	/* A connection that has not read yet has no log to copy. */
 	database_read_integer(database, "PRAGMA schema_version", &version);
 	sqlite3_busy_timeout(database->handle, CHECKPOINT_TIMEOUT_MS);
@@ -412,12 +422,6 @@ bind_text(struct statement *statement, const void *text, size_t size)
 }
 
 void
-bind_string(struct statement *statement, const char *text)
-{
-	bind_text(statement, text, text != NULL ? strlen(text) : 0);
-}
-
-void
 bind_blob(struct statement *statement, const void *data, size_t size)
 {
 	int index = ++statement->bound;
@@ -451,16 +455,6 @@ statement_end(struct statement *statement)
 	sqlite3_reset(statement->handle);
 }
 
-int
-statement_run(struct statement *statement)
-{
-	int result = statement_step(statement);
-
-	if (result == 1)
-		statement_end(statement);
-	return result < 0 ? -1 : 0;
-}
-
 int64_t
 column_integer(struct statement *statement, int column)
 {
@@ -480,16 +474,4 @@ column_bytes(struct statement *statement, int column, size_t *size_r)
 
 	*size_r = (size_t)sqlite3_column_bytes(statement->handle, column);
 	return data;
-}
-
-char *
-column_string(struct statement *statement, int column, struct arena *arena)
-{
-	size_t size;
-	const void *data;
-
-	if (column_is_null(statement, column))
-		return NULL;
-	data = column_bytes(statement, column, &size);
-	return arena_string_sized(arena, size > 0 ? data : "", size);
 }

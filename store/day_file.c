@@ -89,6 +89,13 @@ forget(struct day_file *file)
 }
 
 void
+day_file_leave(struct day_file *file)
+{
+	if (file->tables.database != NULL)
+		forget(file);
+}
+
+void
 day_file_close(struct day_file *file)
 {
 	if (file->tables.database == NULL)
@@ -295,6 +302,8 @@ day_file_begin(struct day_file *file, bool create, struct reason *reason)
 	if (database_check(file->tables.database, reason) == 0)
 		return 0;
 	day_file_rollback(file);
+	/* It may have been opened beside those that only read. */
+	day_file_leave(file);
 	return -1;
 }
 

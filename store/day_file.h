@@ -77,6 +77,9 @@ bool day_file_is_finished(struct day_file *file);
 /* Closes the connection, emptying its log if nobody else reads it. */
 void day_file_close(struct day_file *file);
 
+/* Closes it on a disk that takes no writes: nothing is written or copied. */
+void day_file_leave(struct day_file *file);
+
 /* Begins a transaction unless there is one, in the file that now stands at the
  * path. When that is not the one that was open, or others did something to it
  * or its log, fails once: what the caller knows of the old file's rows is void.

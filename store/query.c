@@ -76,6 +76,7 @@ void
 store_reader_close_gone(struct store_reader *reader)
 {
 	reader_pool_close_gone(reader->pool);
+	database_close(&reader->archive);
 }
 
 static bool

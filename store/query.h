@@ -34,7 +34,8 @@ long store_find(struct store_reader *reader, const char *key, size_t limit,
 
 void store_reader_free(struct store_reader **reader);
 
-/* Closes what it has open of files that were removed. */
+/* Closes what it has open of files that were removed, or on a disk that became
+ * read-only or writable since. */
 void store_reader_close_gone(struct store_reader *reader);
 
 #endif

@@ -10,12 +10,14 @@
  */
 #include "store/reader_file.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/reason.h"
 #include "store/database.h"
+#include "store/disk.h"
 #include "store/intern.h"
 #include "store/layout.h"
 #include "store/schema.h"
@@ -26,6 +28,7 @@ struct pooled {
 	struct day_tables tables; /* database is NULL while unused */
 	int64_t day;
 	struct layout_identity identity;
+	bool is_read_only; /* so was the disk */
 	uint64_t last_used;
 };
 
@@ -119,6 +122,7 @@ connect_file(
 	}
 	file->tables.intern = intern_new(file->tables.database);
 	file->day = day;
+	file->is_read_only = disk_is_read_only();
 	if (day != LAYOUT_ODD)
 		file->tables.start.wall_ns = day * CLOCK_NS_PER_DAY;
 	return 1;
@@ -131,7 +135,7 @@ use(struct pooled *file, int64_t day, const char *path, struct reason *reason)
 	int result = 1;
 
 	if (file->tables.database != NULL &&
-	    (file->day != day ||
+	    (file->day != day || file->is_read_only != disk_is_read_only() ||
 		layout_compare(&file->identity, &now) != LAYOUT_SAME))
 		disconnect(file);
 	if (now.inode == 0)
@@ -184,7 +188,8 @@ reader_pool_close_gone(struct reader_pool *pool)
 		if (file->tables.database == NULL)
 			continue;
 		path = layout_day_path(pool->directory, file->day);
-		if (layout_identify(path).inode != file->identity.inode)
+		if (layout_identify(path).inode != file->identity.inode ||
+		    file->is_read_only != disk_is_read_only())
 			disconnect(file);
 		free(path);
 	}

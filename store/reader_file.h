@@ -26,7 +26,8 @@ int reader_file(struct reader_pool *pool, int64_t day,
 void reader_file_done(struct day_tables *tables);
 
 /* Closes the files that were removed: as long as somebody has them open, they
- * take room. None may be in use. */
+ * take room. And those opened before the disk became read-only, or writable.
+ * None may be in use. */
 void reader_pool_close_gone(struct reader_pool *pool);
 
 #endif

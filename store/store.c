@@ -27,6 +27,7 @@
 #include "store/database.h"
 #include "store/day_file.h"
 #include "store/day_totals.h"
+#include "store/disk.h"
 #include "store/layout.h"
 #include "store/retention.h"
 #include "store/settings.h"
@@ -356,6 +357,18 @@ store_writable_files(struct store *store,
 		0)
 		return -1;
 	return count;
+}
+
+int
+store_probe_disk(struct store *store, struct reason *reason)
+{
+	if (disk_probe(store->directory, reason) == 0)
+		return 0;
+	for (size_t i = 0; i < store->file_count; i++)
+		day_file_leave(store->files[i]);
+	control_leave(store->control);
+	store_forget_leave(store);
+	return -1;
 }
 
 void

@@ -96,6 +96,13 @@ void day_file_observe(struct day_file *file, unsigned histogram,
 void day_file_observe_labelled(
     struct day_file *file, const struct observation *observation);
 
+/* Before anything else of a batch: whether the disk takes writes at all.
+ * Returns 0, or -1 with a reason. Then every file is closed, and the caller
+ * must forget its own memory of open messages. Readers, too, must then be told
+ * to close what they have open (store_reader_close_gone()), and again when it
+ * takes writes. */
+int store_probe_disk(struct store *store, struct reason *reason);
+
 struct source_position {
 	const char *source;
 	struct journal_position position;

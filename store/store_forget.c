@@ -62,6 +62,12 @@ store_forget_open(struct store *store)
 }
 
 void
+store_forget_leave(struct store *store)
+{
+	begin_again(store->forgetting);
+}
+
+void
 store_forget_close(struct store *store)
 {
 	struct forgetting *forgetting = store->forgetting;

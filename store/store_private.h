@@ -51,6 +51,9 @@ struct store {
 void store_forget_open(struct store *store);
 void store_forget_close(struct store *store);
 
+/* Closes the file that is being gone through, to begin anew. */
+void store_forget_leave(struct store *store);
+
 /* The object for a day or LAYOUT_ODD; opens nothing. */
 struct day_file *store_day(struct store *store, int64_t day);
 

@@ -57,9 +57,9 @@ api_free(struct api **api)
 }
 
 void
-api_close_gone(struct api *api)
+api_close_gone(struct api *api, bool waits)
 {
-	api_readers_close_gone(api->readers);
+	api_readers_close_gone(api->readers, waits);
 }
 
 struct api_readers *

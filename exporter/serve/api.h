@@ -7,6 +7,8 @@
 #ifndef EXPORTER_SERVE_API_H
 #define EXPORTER_SERVE_API_H
 
+#include <stdbool.h>
+
 struct api;
 struct api_readers;
 struct buffer;
@@ -15,8 +17,10 @@ struct buffer;
 struct api *api_new(const char *store_directory);
 void api_free(struct api **api);
 
-/* Closes files that were removed. */
-void api_close_gone(struct api *api);
+/* Closes files that were removed, and all when the disk became read-only or
+ * writable: see store_reader_close_gone(). `waits`: until running requests have
+ * closed theirs; otherwise they do it later. */
+void api_close_gone(struct api *api, bool waits);
 
 /* Appends {"messages": [...]}, newest first, for the id, queue id or
  * Message-ID `key`, or {"error": "..."}. Returns the HTTP status: 200, 404 for

@@ -7,6 +7,8 @@
 #ifndef EXPORTER_SERVE_API_READERS_H
 #define EXPORTER_SERVE_API_READERS_H
 
+#include <stdbool.h>
+
 struct api_readers;
 struct reason;
 struct store_reader;
@@ -21,8 +23,8 @@ struct store_reader *api_readers_take(
 void api_readers_return(
     struct api_readers *readers, struct store_reader *reader);
 
-/* Closes what readers have open of files that were removed: now, or when those
- * that are in use return. */
-void api_readers_close_gone(struct api_readers *readers);
+/* See store_reader_close_gone(): now, or when those that are in use return,
+ * which is waited for if `waits`. */
+void api_readers_close_gone(struct api_readers *readers, bool waits);
 
 #endif
