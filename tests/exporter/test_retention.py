@@ -21,7 +21,7 @@ PURGED = DAYS - 2
 DAY = 86400
 # Of the moment, or of this process.
 LIVE = ("postlag_store_", "postlag_log_lines", "postlag_queue_lookups",
-        "postlag_build_info")
+        "postlag_source_events", "postlag_build_info")
 SHORTER = {"queue_lifetime": "0", "retention": "1d"}
 
 

@@ -131,7 +131,7 @@ class Kills(unittest.TestCase):
                    in self.alone.metrics().counters().items()
                    if not key[0].startswith((
                        "postlag_store_", "postlag_log_", "postlag_queue_",
-                       "postlag_build_"))}
+                       "postlag_source_", "postlag_build_"))}
         self.alone.program.kill()
         files = {os.path.basename(path): read_file(path)
                  for path in glob.glob(f"{self.alone.store}/*.db")}
