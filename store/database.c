@@ -246,7 +246,7 @@ database_set_up_writer(struct database *database, bool sync_each_commit)
 {
 	database_execute(database,
 	    "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;"
-	    "PRAGMA secure_delete = FAST; PRAGMA cache_size = -16384;");
+	    "PRAGMA secure_delete = FAST; PRAGMA cache_size = -12288;");
 	database_execute(database, sync_each_commit
 				       ? "PRAGMA synchronous = FULL"
 				       : "PRAGMA synchronous = NORMAL");

@@ -34,7 +34,7 @@
 #include "store/totals_writer.h"
 
 /* How many files, those written last, keep memory that makes writing faster. */
-#define FAST_FILES 3
+#define FAST_FILES 2
 
 static struct day_file *
 find_day(const struct store *store, int64_t day)

@@ -152,6 +152,7 @@ measure(struct store *store)
 	store_purge(store);
 	begun = milliseconds() - start;
 	during = longest_commit(store, 0);
+	look_at_last();
 	store_figures(store, &after);
 	printf("%lu days of %.1f MB each: %.1f ms a day, of ingest %.2f ms;"
 	       " longest commit %.1f ms, alone %.1f ms\n",
