@@ -48,6 +48,7 @@ QUESTIONS = {
     "30 days by 6 hours": "latency?since=30d&step=6h",
     "30 days by hour": "latency?since=30d&step=1h",
     "30 days, one phase": "latency?since=30d&step=1h&phase=queue",
+    "30 days, one host": "latency?since=30d&step=1h&host=mx.example.com",
     "30 days, one relay":
         "latency?since=30d&step=1h&relay=unix:/run/dovecot/lmtp",
     "outcomes, 30 days": "outcomes?since=30d&step=1h",
@@ -98,11 +99,14 @@ class Client:
 
 
 def deep_cursor(client):
-    """Where the page behind so many pages begins."""
+    """Where the page behind so many pages begins, or the last one."""
     cursor = ""
     for _ in range(PAGES):
         body = client.ask("/api/v1/messages?q=&limit=500&before=" + cursor)[2]
-        cursor = json.loads(body)["next"]
+        following = json.loads(body)["next"]
+        if following is None:
+            break
+        cursor = following
     return cursor
 
 
