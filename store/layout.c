@@ -162,11 +162,10 @@ layout_change_text(enum layout_change change)
 {
 	static const char *const texts[LAYOUT_CHANGES] = {
 	    [LAYOUT_SAME] = "the same",
-	    [LAYOUT_REPLACED] = "removed or replaced by somebody else",
-	    [LAYOUT_LOG_REPLACED] = "its log was removed by somebody else",
-	    [LAYOUT_INDEX_REPLACED] = "its log's index was removed by somebody "
-				      "else",
-	    [LAYOUT_CUT] = "cut short by somebody else",
+	    [LAYOUT_REPLACED] = "others removed or replaced it",
+	    [LAYOUT_LOG_REPLACED] = "others removed its log",
+	    [LAYOUT_INDEX_REPLACED] = "others removed its log's index",
+	    [LAYOUT_CUT] = "others cut it short",
 	};
 
 	return texts[change];
