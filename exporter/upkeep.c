@@ -119,6 +119,8 @@ upkeep_gauges(const struct upkeep *upkeep, int64_t *live)
 	store_figures(upkeep->store, &store);
 	set_live(live, METRIC_STORE_FILES, (int64_t)store.files);
 	set_live(live, METRIC_STORE_BYTES, (int64_t)store.bytes);
+	live[metric_index(METRIC_DISK_AVAILABLE_BYTES, DISK_STORE)] =
+	    store.available_bytes;
 	set_live(
 	    live, METRIC_STORE_DAMAGED_FILES, (int64_t)store.damaged_files);
 	set_live(

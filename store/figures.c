@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "base/disk.h"
 #include "store/control.h"
 #include "store/day_file.h"
 #include "store/layout.h"
@@ -37,6 +38,7 @@ store_figures(struct store *store, struct store_figures *figures_r)
 {
 	*figures_r = (struct store_figures){.files = store->old_files,
 	    .bytes = store->old_bytes,
+	    .available_bytes = disk_available_bytes(store->directory),
 	    .damaged_files = store->set_aside_days,
 	    .purged_days = store->purged_days,
 	    .oldest_day = store->oldest_day,

@@ -132,6 +132,7 @@ bool store_note_read(
 struct store_figures {
 	uint64_t files;
 	uint64_t bytes;          /* all files with their WALs */
+	int64_t available_bytes; /* on its disk; -1: cannot be told */
 	uint64_t damaged_files;  /* set aside since the start */
 	uint64_t replaced_files; /* found removed, replaced or cut by others */
 	uint64_t purged_days;    /* since the start */

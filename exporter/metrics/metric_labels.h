@@ -76,6 +76,8 @@ enum metric_dropped {
 	DROPPED_REASONS
 };
 
+enum metric_disk { DISK_JOURNAL, DISK_STORE, DISKS };
+
 enum loss_detection { LOSS_OFF, LOSS_BLIND, LOSS_ON, LOSS_DETECTIONS };
 
 #endif

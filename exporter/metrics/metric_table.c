@@ -172,6 +172,14 @@ filing_value(unsigned number)
 }
 
 static const char *
+disk_value(unsigned number)
+{
+	static const char *const values[DISKS] = {"journal", "store"};
+
+	return values[number];
+}
+
+static const char *
 version_value(unsigned number)
 {
 	return POSTLAG_VERSION;
@@ -432,6 +440,12 @@ const struct metric_family metric_families[METRICS] = {
 	{{.name = NULL}},
 	"Estimated time until everything is read, at the pace of the last ten "
 	"seconds; 0 while it keeps up, -1 when that cannot be told.", false},
+[METRIC_DISK_AVAILABLE_BYTES] = {
+	"postlag_disk_available_bytes", METRIC_GAUGE, METRIC_BYTES,
+	{{"directory", DISKS, disk_value}},
+	"Bytes that may still be written to the file system of this directory; "
+	"-1 when that cannot be told. Both may be on the same one.",
+	false},
 [METRIC_STORE_FILES] = {
 	"postlag_store_files", METRIC_GAUGE, METRIC_PLAIN,
 	{{.name = NULL}},

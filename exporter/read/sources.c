@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/disk.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/reason.h"
@@ -447,6 +448,8 @@ sources_gauges(struct sources *sources, int64_t *live)
 	for (unsigned i = 0; i < LOG_LIMITS; i++)
 		live[metric_index(METRIC_LOG_RATE_LIMIT_USED, i)] = 0;
 	live[metric_index(METRIC_LOG_BEHIND_BYTES, 0)] = 0;
+	live[metric_index(METRIC_DISK_AVAILABLE_BYTES, DISK_JOURNAL)] =
+	    disk_available_bytes(sources->directory);
 	for (size_t i = 0; i < sources->count; i++)
 		source_gauges(&sources->items[i], live);
 }

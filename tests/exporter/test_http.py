@@ -233,6 +233,7 @@ class Start(unittest.TestCase):
         with open(GOLDEN, encoding="utf-8") as golden:
             self.assertEqual(text, golden.read())
         changing = {"postlag_build_info", "postlag_loss_detection",
+                    "postlag_disk_available_bytes",
                     "postlag_store_files",
                     "postlag_store_bytes"}
         for (name, labels), value in metrics.samples.items():

@@ -345,6 +345,8 @@ the_gauges_tell_what_is_not_read_yet(void **state)
 	    &live[metric_index(METRIC_JOURNAL_BEHIND_BYTES, SOURCE_MILTER)];
 	const int64_t *latest =
 	    &live[metric_index(METRIC_SOURCE_LAST_EVENT, SOURCE_MILTER)];
+	const int64_t *available = &live[metric_index(
+	    METRIC_DISK_AVAILABLE_BYTES, DISK_JOURNAL)];
 
 	assert_in_range(metric_values(METRIC_GAUGE), 1, COUNT(live));
 	open_journals(fixture);
@@ -352,6 +354,7 @@ the_gauges_tell_what_is_not_read_yet(void **state)
 	write_message(fixture, 1);
 	sources_gauges(fixture->sources, live);
 	assert_true(*behind > 0);
+	assert_true(*available > 0);
 	next(fixture, only_messages);
 	next(fixture, only_messages);
 	memset(live, 0, sizeof(live));
