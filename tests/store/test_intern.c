@@ -78,23 +78,29 @@ each_string_has_its_number_and_comes_back(void **state)
 }
 
 static void
+must_have_numbers(struct file *file, int end, int step)
+{
+	char text[32];
+
+	for (int i = 0; i < end; i += step) {
+		snprintf(text, sizeof(text), "host%d", i);
+		assert_int_equal(
+		    intern_string(file->intern, INTERN_HOST, text), i + 1);
+	}
+}
+
+static void
 more_strings_than_are_remembered_keep_their_numbers(void **state)
 {
 	enum { MANY = 40000 };
 	struct file *file = *state;
-	char text[32];
 
 	database_begin_write(file->database);
-	for (int i = 0; i < MANY; i++) {
-		snprintf(text, sizeof(text), "host%d", i);
-		assert_int_equal(
-		    intern_string(file->intern, INTERN_HOST, text), i + 1);
-	}
-	for (int i = 0; i < MANY; i += 7) {
-		snprintf(text, sizeof(text), "host%d", i);
-		assert_int_equal(
-		    intern_string(file->intern, INTERN_HOST, text), i + 1);
-	}
+	must_have_numbers(file, MANY, 1);
+	must_have_numbers(file, MANY, 7);
+	intern_forget(file->intern);
+	must_have_numbers(file, MANY, 1);
+	must_have_numbers(file, MANY + 1000, 1);
 	assert_int_equal(database_commit(file->database), 0);
 }
 
