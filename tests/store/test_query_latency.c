@@ -2,6 +2,8 @@
 /* Percentiles over time, against the durations themselves. */
 #include "store/query_latency.h"
 
+#include "store/archive.h"
+#include "store/layout.h"
 #include "store/observation.h"
 #include "store/series_slots.h"
 
@@ -250,8 +252,9 @@ percentiles_are_those_of_the_durations(void **state)
 	check(*state, &question);
 }
 
+/* Of hosts, relays and providers. */
 static void
-percentiles_by_host_relay_and_provider_are_exact_enough(void **state)
+percentiles_by_hour_are_exact_enough(void **state)
 {
 	struct latency_question question = {
 	    .series = fixture_histograms,
@@ -273,11 +276,40 @@ percentiles_by_host_relay_and_provider_are_exact_enough(void **state)
 			check(*state, &question);
 		}
 	}
-	/* And a host by the minute. */
-	question.labels = (struct series_labels){.host = hosts[1]};
-	question.period.since_wall_ns = NOW_NS - 9 * QUERY_HOUR_NS;
-	question.period.step_ns = QUERY_MINUTE_NS;
+}
+
+static void
+percentiles_by_minute_are_exact_enough(void **state)
+{
+	const struct latency_question question = {
+	    .series = fixture_histograms,
+	    .series_count = HISTOGRAMS,
+	    .labels.host = hosts[1],
+	    .period = {NOW_NS - 9 * QUERY_HOUR_NS, NOW_NS, QUERY_MINUTE_NS},
+	    .with_cells = true,
+	};
+
 	check(*state, &question);
+}
+
+/* By the hour, from the archive. */
+static void
+a_purged_day_counts_as_before(void **state)
+{
+	struct fixture *fixture = *state;
+	int64_t day = clock_day(NOW_NS) - 2;
+	char *path = layout_day_path(fixture->directory, day);
+	struct archive *archive;
+
+	store_close(&fixture->store);
+	assert_int_equal(archive_open(fixture->directory, true, &archive,
+			     &fixture->reason),
+	    0);
+	assert_int_equal(archive_put(archive, day, 0, &fixture->reason), 0);
+	archive_close(&archive);
+	assert_int_equal(layout_remove(path, &fixture->reason), 0);
+	free(path);
+	percentiles_by_hour_are_exact_enough(state);
 }
 
 /* DESIGN 11, I8 and I2: however many there are, also behind a restart. */
@@ -445,8 +477,12 @@ main(void)
 		percentiles_are_those_of_the_durations, setup,
 		fixture_teardown),
 	    cmocka_unit_test_setup_teardown(
-		percentiles_by_host_relay_and_provider_are_exact_enough, setup,
+		percentiles_by_hour_are_exact_enough, setup, fixture_teardown),
+	    cmocka_unit_test_setup_teardown(
+		percentiles_by_minute_are_exact_enough, setup,
 		fixture_teardown),
+	    cmocka_unit_test_setup_teardown(
+		a_purged_day_counts_as_before, setup, fixture_teardown),
 	    cmocka_unit_test_setup_teardown(
 		labels_beyond_the_limit_are_kept_together, fixture_setup,
 		fixture_teardown),
