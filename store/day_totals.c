@@ -183,8 +183,7 @@ day_totals_observe(struct day_totals *totals, struct day_tables *tables,
 		add_labelled(totals, tables, observation);
 	else
 		add_observation(totals, histogram, observation);
-	histogram_total_observe(
-	    &totals->added[histogram], observation->value_ns);
+	histogram_total_observe(&totals->added[histogram], observation);
 	totals->dirty = true;
 }
 

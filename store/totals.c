@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "store/histogram.h"
+#include "store/observation.h"
 #include "store/totals_writer.h"
 
 #define MS INT64_C(1000000)
@@ -103,9 +104,18 @@ totals_end(struct totals *totals)
 	pthread_mutex_unlock(&totals->lock);
 }
 
-void
-histogram_total_observe(struct histogram_total *total, int64_t value_ns)
+static void
+renew_exemplar(struct exemplar *exemplar, const struct exemplar *by)
 {
+	if (uuid_is_set(&by->message) && by->wall_ns >= exemplar->wall_ns)
+		*exemplar = *by;
+}
+
+void
+histogram_total_observe(
+    struct histogram_total *total, const struct observation *observation)
+{
+	int64_t value_ns = observation->value_ns;
 	unsigned bucket = 0;
 
 	while (bucket < TOTALS_BUCKETS && value_ns > totals_bounds_ns[bucket])
@@ -113,6 +123,10 @@ histogram_total_observe(struct histogram_total *total, int64_t value_ns)
 	total->count++;
 	total->sum_ns = histogram_sum_ns(total->sum_ns, value_ns);
 	total->buckets[bucket]++;
+	if (observation->message != NULL)
+		renew_exemplar(&total->exemplars[bucket],
+		    &(struct exemplar){*observation->message, value_ns,
+			observation->wall_ns});
 }
 
 void
@@ -123,4 +137,6 @@ histogram_total_add(
 	into->sum_ns = histogram_sum_ns(into->sum_ns, from->sum_ns);
 	for (unsigned i = 0; i <= TOTALS_BUCKETS; i++)
 		into->buckets[i] += from->buckets[i];
+	for (unsigned i = 0; i <= TOTALS_BUCKETS; i++)
+		renew_exemplar(&into->exemplars[i], &from->exemplars[i]);
 }

@@ -11,6 +11,8 @@
 #ifndef STORE_TOTALS_H
 #define STORE_TOTALS_H
 
+#include "base/uuid.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,10 +23,20 @@ struct totals;
 #define TOTALS_BUCKETS 24
 extern const int64_t totals_bounds_ns[TOTALS_BUCKETS];
 
+/* A message that took so long. */
+struct exemplar {
+	struct uuid message; /* not set: there is none */
+	int64_t value_ns;
+	int64_t wall_ns; /* when that was complete */
+};
+
 struct histogram_total {
 	uint64_t count;
 	int64_t sum_ns;
 	uint64_t buckets[TOTALS_BUCKETS + 1]; /* not cumulative */
+	/* Of each bucket the last one since the program's start: in memory
+	 * only. */
+	struct exemplar exemplars[TOTALS_BUCKETS + 1];
 };
 
 struct totals_names {

@@ -7,6 +7,8 @@
 
 #include "store/totals.h"
 
+struct observation;
+
 const struct totals_names *totals_names(const struct totals *totals);
 
 /* Adds a file's increases, arrays with the counts of totals_names(). One scrape
@@ -17,7 +19,8 @@ void totals_add(struct totals *totals, const uint64_t *counters,
 void totals_end(struct totals *totals);
 
 /* Adds one duration, which must not be negative. */
-void histogram_total_observe(struct histogram_total *total, int64_t value_ns);
+void histogram_total_observe(
+    struct histogram_total *total, const struct observation *observation);
 
 void histogram_total_add(
     struct histogram_total *into, const struct histogram_total *from);

@@ -243,6 +243,7 @@ observe_relayed(struct join *join, const struct delivery *delivery,
 	    .labels.relay = join_log_string(
 		join, input->record->record.fields[MAILLOG_RELAY]),
 	    .labels.provider = address_domain(delivery->to),
+	    .message = &message->id,
 	    .wall_ns = input->wall_ns,
 	};
 

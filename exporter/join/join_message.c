@@ -153,6 +153,7 @@ observe_phases(struct day_file *file, const struct message_event *event,
 	};
 	const struct effect_of of = {
 	    .labels.host = segment->instance,
+	    .message = &event->id,
 	    .wall_ns = event->eom_at.wall_ns,
 	};
 

@@ -101,6 +101,7 @@ observe(
 	struct day_file *file = outcome->leg->file;
 	struct effect_of of = {
 	    .labels.host = outcome->message->instance,
+	    .message = &outcome->message->id,
 	    .wall_ns = recipient->final.at.wall_ns,
 	};
 

@@ -23,6 +23,7 @@ effect_observe(struct day_file *file, unsigned histogram,
 	const struct observation observation = {
 	    .histogram = histogram,
 	    .labels = of->labels,
+	    .message = of->message,
 	    .wall_ns = of->wall_ns,
 	    .value_ns = duration.ns,
 	};

@@ -15,13 +15,15 @@
 #include <stdint.h>
 
 struct day_file;
+struct uuid;
 
 void effect_count(
     struct day_file *file, enum metric metric, unsigned set, uint64_t increase);
 
-/* Whose a duration is, and when it was complete. */
+/* Whose a duration is, of which message, and when it was complete. */
 struct effect_of {
 	struct series_labels labels;
+	const struct uuid *message;
 	int64_t wall_ns;
 };
 

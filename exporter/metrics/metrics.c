@@ -21,29 +21,42 @@ metric_family(enum metric metric)
 }
 
 unsigned
-metric_sets(enum metric metric)
+metric_family_sets(const struct metric_family *family)
 {
-	const struct metric_label *labels = metric_families[metric].labels;
+	const struct metric_label *labels = family->labels;
 	unsigned sets = 1;
 
-	if (metric_families[metric].paired)
+	if (family->paired)
 		return labels[0].count;
 	for (unsigned i = 0; i < METRIC_LABELS && labels[i].name != NULL; i++)
 		sets *= labels[i].count;
 	return sets;
 }
 
-const char *
-metric_label_value(enum metric metric, unsigned set, unsigned label)
+unsigned
+metric_sets(enum metric metric)
 {
-	const struct metric_label *labels = metric_families[metric].labels;
+	return metric_family_sets(&metric_families[metric]);
+}
 
-	if (metric_families[metric].paired)
+const char *
+metric_family_label(
+    const struct metric_family *family, unsigned set, unsigned label)
+{
+	const struct metric_label *labels = family->labels;
+
+	if (family->paired)
 		return labels[label].value(set);
 	for (unsigned i = METRIC_LABELS - 1; i > label; i--)
 		if (labels[i].name != NULL)
 			set /= labels[i].count;
 	return labels[label].value(set % labels[label].count);
+}
+
+const char *
+metric_label_value(enum metric metric, unsigned set, unsigned label)
+{
+	return metric_family_label(&metric_families[metric], set, label);
 }
 
 static bool
@@ -102,10 +115,10 @@ stored_name(enum metric metric, unsigned set)
 		return memory_string(family->name);
 	if (labels[1].name == NULL)
 		return memory_format("%s{%s=\"%s\"}", family->name,
-		    labels[0].name, metric_label_value(metric, set, 0));
+		    labels[0].name, metric_family_label(family, set, 0));
 	return memory_format("%s{%s=\"%s\",%s=\"%s\"}", family->name,
-	    labels[0].name, metric_label_value(metric, set, 0), labels[1].name,
-	    metric_label_value(metric, set, 1));
+	    labels[0].name, metric_family_label(family, set, 0), labels[1].name,
+	    metric_family_label(family, set, 1));
 }
 
 static const char *const *

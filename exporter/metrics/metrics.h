@@ -120,9 +120,12 @@ const char *metric_type_name(enum metric_origin origin);
 
 /* How many label sets a family has; they are numbered, the last label's value
  * changing fastest. A family without labels has one, number 0. */
+unsigned metric_family_sets(const struct metric_family *family);
 unsigned metric_sets(enum metric metric);
 
 /* The value of label `label` in set `set`. */
+const char *metric_family_label(
+    const struct metric_family *family, unsigned set, unsigned label);
 const char *metric_label_value(
     enum metric metric, unsigned set, unsigned label);
 

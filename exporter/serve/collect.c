@@ -5,6 +5,7 @@
  */
 #include "exporter/serve/collect.h"
 
+#include "base/buffer.h"
 #include "exporter/metrics/metrics.h"
 #include "exporter/serve/exposition.h"
 #include "exporter/serve/published.h"
@@ -14,20 +15,19 @@ collect_set(const struct picture *picture,
     const struct exposition_format *format, struct buffer *out,
     enum metric metric, unsigned set)
 {
+	const struct sample sample = {metric_family(metric), set};
 	unsigned index = metric_index(metric, set);
 
-	switch (metric_family(metric)->origin) {
+	switch (sample.family->origin) {
 	case METRIC_STORED_COUNTER:
-		format->value(
-		    out, metric, set, (int64_t)picture->counters[index]);
+		format->value(out, &sample, (int64_t)picture->counters[index]);
 		break;
 	case METRIC_STORED_HISTOGRAM:
-		format->histogram(
-		    out, metric, set, &picture->histograms[index]);
+		format->histogram(out, &sample, &picture->histograms[index]);
 		break;
 	case METRIC_LIVE_COUNTER:
 	case METRIC_GAUGE:
-		format->value(out, metric, set, picture->live[index]);
+		format->value(out, &sample, picture->live[index]);
 		break;
 	}
 }
@@ -38,10 +38,13 @@ collect(const struct picture *picture, const struct exposition_format *format,
 {
 	for (unsigned i = 0; i < METRICS; i++) {
 		enum metric metric = (enum metric)i;
+		size_t start = out->size;
 
-		format->family(out, metric);
+		format->family(out, metric_family(metric));
 		for (unsigned set = 0; set < metric_sets(metric); set++)
 			collect_set(picture, format, out, metric, set);
+		if (format->family_end != NULL)
+			format->family_end(out, start);
 	}
 	if (format->end != NULL)
 		format->end(out);

@@ -70,8 +70,9 @@ add_headers(struct MHD_Response *answer, const struct http_response *response,
 	MHD_add_response_header(answer, MHD_HTTP_HEADER_CACHE_CONTROL,
 	    response->may_be_kept ? "private, no-cache" : "no-store");
 	MHD_add_response_header(answer, "X-Content-Type-Options", "nosniff");
-	MHD_add_response_header(
-	    answer, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING);
+	MHD_add_response_header(answer, MHD_HTTP_HEADER_VARY,
+	    response->varies_by_accept ? "Accept, Accept-Encoding"
+				       : MHD_HTTP_HEADER_ACCEPT_ENCODING);
 	if (sending->is_gzip)
 		MHD_add_response_header(
 		    answer, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
@@ -208,6 +209,13 @@ http_argument(const struct http_request *request, const char *name,
 		if (*at == '+')
 			*at = ' ';
 	return http_path_decode(value_r) == 0 ? 1 : -1;
+}
+
+const char *
+http_header(const struct http_request *request, const char *name)
+{
+	return MHD_lookup_connection_value(
+	    connection_of(request), MHD_HEADER_KIND, name);
 }
 
 static enum MHD_Result

@@ -26,6 +26,7 @@ struct http_response {
 	 * whether it still is the answer: it gets an ETag. Others are not kept:
 	 * they have addresses, or change all the time. */
 	bool may_be_kept;
+	bool varies_by_accept; /* Accept decided what it is */
 };
 
 /* What is asked for; good until the handler returns. */
@@ -41,6 +42,10 @@ struct http_request {
  * are broken. */
 int http_argument(const struct http_request *request, const char *name,
     char *value_r, size_t size);
+
+/* The first field of that name; NULL: there is none. Good until the handler
+ * returns. */
+const char *http_header(const struct http_request *request, const char *name);
 
 /* Called on any of the pool's threads. A body whose buffer failed becomes a
  * 503. */

@@ -3,11 +3,9 @@
 #include "exporter/serve/http_accept.h"
 
 #include <ctype.h>
-#include <stddef.h>
 #include <string.h>
 #include <strings.h>
 
-#define WEIGHT_MAX 1000
 #define DIGITS_MAX 3 /* behind the point */
 
 static const char *
@@ -16,23 +14,35 @@ skip_blanks(const char *at)
 	return at + strspn(at, " \t");
 }
 
-/* "0.8" is 800. The number must end the element. */
-static int
-read_weight(const char *at)
+int
+http_accept_number(const char *text, size_t size)
 {
-	int weight = 0, digit = WEIGHT_MAX / 10;
+	const char *at = text, *end = text + size;
+	int weight, digit = HTTP_ACCEPT_WEIGHT_MAX / 10;
 
-	if (*at != '0' && *at != '1')
+	if (at == end || (*at != '0' && *at != '1'))
 		return 0;
-	weight = (*at++ - '0') * WEIGHT_MAX;
-	if (*at == '.')
+	weight = (*at++ - '0') * HTTP_ACCEPT_WEIGHT_MAX;
+	if (at < end && *at == '.')
 		at++;
-	for (int i = 0; i < DIGITS_MAX && isdigit((unsigned char)*at); i++) {
+	for (int i = 0;
+	     i < DIGITS_MAX && at < end && isdigit((unsigned char)*at); i++) {
 		weight += (*at++ - '0') * digit;
 		digit /= 10;
 	}
-	at = skip_blanks(at);
-	return (*at == '\0' || *at == ',') && weight <= WEIGHT_MAX ? weight : 0;
+	return at == end && weight <= HTTP_ACCEPT_WEIGHT_MAX ? weight : 0;
+}
+
+/* The number must end the element. */
+static int
+read_weight(const char *at)
+{
+	size_t size = strcspn(at, " \t,");
+	const char *behind = skip_blanks(at + size);
+
+	if (*behind != '\0' && *behind != ',')
+		return 0;
+	return http_accept_number(at, size);
 }
 
 /* Behind the name: nothing, or a weight. */
@@ -41,7 +51,7 @@ weight_at(const char *at)
 {
 	at = skip_blanks(at);
 	if (*at == '\0' || *at == ',')
-		return WEIGHT_MAX;
+		return HTTP_ACCEPT_WEIGHT_MAX;
 	if (*at != ';')
 		return 0;
 	at = skip_blanks(at + 1);

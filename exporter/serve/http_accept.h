@@ -8,6 +8,13 @@
 #define EXPORTER_SERVE_HTTP_ACCEPT_H
 
 #include <stdbool.h>
+#include <stddef.h>
+
+#define HTTP_ACCEPT_WEIGHT_MAX 1000
+
+/* A weight as written, in thousandths: "0.8" is 800. What is none counts as 0.
+ */
+int http_accept_number(const char *text, size_t size);
 
 /* The weight, in thousandths, that a list like Accept-Encoding's gives to
  * `name`; -1: it does not name it. A weight that is none counts as 0. */

@@ -23,12 +23,15 @@ serve_metrics(void *context, const struct http_request *request,
     struct http_response *response)
 {
 	struct routes_context *routes_context = context;
+	const struct exposition_format *format =
+	    exposition_choose(http_header(request, "Accept"));
 	struct picture picture;
 
 	picture_init(&picture);
 	published_copy(routes_context->published, &picture);
-	response->content_type = exposition_text.content_type;
-	collect(&picture, &exposition_text, &response->body);
+	response->content_type = format->content_type;
+	response->varies_by_accept = true;
+	collect(&picture, format, &response->body);
 	picture_free(&picture);
 }
 

@@ -75,7 +75,7 @@ buckets_are_cumulative_and_end_with_the_count(void **state)
 	text = text_of(&picture);
 	assert_has(text, "_bucket{route=\"inbound\",le=\"0.001\"} 2\n");
 	assert_has(text, "_bucket{route=\"inbound\",le=\"0.002\"} 5\n");
-	assert_has(text, "_bucket{route=\"inbound\",le=\"432000\"} 5\n");
+	assert_has(text, "_bucket{route=\"inbound\",le=\"432000.0\"} 5\n");
 	assert_has(text, "_bucket{route=\"inbound\",le=\"+Inf\"} 9\n");
 	assert_has(text, "_sum{route=\"inbound\"} 1.2345\n");
 	assert_has(text, "_count{route=\"inbound\"} 9\n");

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import unittest
 
+import exposition
 import tap
 from exporter_alone import ExporterAlone
 from programs import program_path, write_configuration
@@ -53,6 +54,20 @@ class Http(unittest.TestCase):
             self.assertEqual(body, b"")
             self.assertGreater(int(headers["Content-Length"]), 0)
 
+    def test_metrics_come_in_the_format_that_is_asked_for(self):
+        for accept, wanted in (
+                ("*/*", exposition.TEXT),
+                (f"{exposition.OPENMETRICS};q=0.5, text/plain;q=0.4",
+                 exposition.OPENMETRICS),
+                ("application/json", exposition.TEXT)):
+            for method in ("GET", "HEAD"):
+                headers, body = self.assert_status(
+                    200, "/metrics", method=method, headers={"Accept": accept})
+                self.assertEqual(headers["Content-Type"], wanted)
+                self.assertEqual(headers["Vary"], "Accept, Accept-Encoding")
+                if method == "GET":
+                    exposition.read(wanted, body)
+
     def test_gzip_is_for_those_who_ask(self):
         """And is the same answer."""
         for path in ("/metrics", "/api/v1/messages", "/api/v1/outcomes"):
@@ -63,7 +78,8 @@ class Http(unittest.TestCase):
                     200, path, method=method,
                     headers={"Accept-Encoding": "br, gzip;q=0.5"})
                 self.assertEqual(headers["Content-Encoding"], "gzip")
-                self.assertEqual(headers["Vary"], "Accept-Encoding")
+                self.assertEqual(headers["Vary"], "Accept, Accept-Encoding"
+                                 if path == "/metrics" else "Accept-Encoding")
                 self.assertLess(int(headers["Content-Length"]), len(body))
                 if method == "GET" and path != "/metrics":
                     self.assertEqual(gzip.decompress(packed), body)

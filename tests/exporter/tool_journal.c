@@ -7,6 +7,9 @@
  *     message LABEL QUEUE_ID RCPT...         -> its id
  *     delivery LABEL|-|? QUEUE_ID|- RCPT=CODE... -> "ok"; ?: a stamp of nobody
  *     load COUNT RECIPIENTS DAYS             -> what was written so far
+ *     latency MS...                          -> ids, each of a message that
+ *                                               was delivered after so long
+ *     strangers COUNT                        -> "ok"
  *     defer COUNT                            -> "ok"
  *     open LABEL QUEUE_ID DAYS               -> its id
  *     strange                                -> "ok"
@@ -316,6 +319,69 @@ command_defer(char **rest)
 	puts("ok");
 }
 
+/* Messages of whose senders, clients, recipients and servers no two are the
+ * same. */
+static void
+command_strangers(char **rest)
+{
+	unsigned long count = strtoul(strtok_r(NULL, " ", rest), NULL, 10);
+
+	for (unsigned long i = 0; i < count; i++) {
+		char queue_id[32], name[64], address[100];
+		struct event event;
+		struct uuid id;
+
+		snprintf(queue_id, sizeof(queue_id), "%lXS", 0xC0000 + i);
+		snprintf(name, sizeof(name), "host%lu.example.org", i);
+		snprintf(address, sizeof(address), "u%lu@%s", i, name);
+		event = message_begin(0, queue_id);
+		event.message.sender = address;
+		event.message.helo = event.message.client_name = name;
+		add_recipient(&event.message, address);
+		append(milter, &event);
+		id = event.message.id;
+		event = delivery_begin(&id, queue_id);
+		event.delivery.backend = name;
+		add_result(&event.delivery, address, 250);
+		append(lmtp, &event);
+		arena_reset(arena);
+	}
+	puts("ok");
+}
+
+static void
+command_latency(char **rest)
+{
+	static unsigned long number;
+	char *word;
+
+	while ((word = strtok_r(NULL, " ", rest)) != NULL) {
+		int64_t ms = atoll(word);
+		char text[UUID_TEXT_SIZE];
+		struct event event;
+		struct stamp end;
+		struct uuid id;
+
+		snprintf(text, sizeof(text), "%lXL", 0xB0000 + ++number);
+		event = message_begin(0, text);
+		add_recipient(&event.message, load_address(number, 0));
+		append(milter, &event);
+		id = event.message.id;
+		end = event.message.mail_at;
+		end.wall_ns += ms * 1000000;
+		end.monotonic_ns += ms * 1000000;
+		event = delivery_begin(&id, text);
+		event.delivery.mail_at = event.delivery.data_at =
+		    event.delivery.content_end_at = event.delivery.end_at = end;
+		add_result(&event.delivery, load_address(number, 0), 250);
+		append(lmtp, &event);
+		arena_reset(arena);
+		uuid_format(&id, text);
+		printf("%s ", text);
+	}
+	puts("");
+}
+
 /* A message of so many days ago, of which nothing more is heard. */
 static void
 command_open(char **rest)
@@ -396,6 +462,10 @@ main(int argc, char **argv)
 			command_delivery(&rest);
 		else if (strcmp(verb, "defer") == 0)
 			command_defer(&rest);
+		else if (strcmp(verb, "strangers") == 0)
+			command_strangers(&rest);
+		else if (strcmp(verb, "latency") == 0)
+			command_latency(&rest);
 		else if (strcmp(verb, "open") == 0)
 			command_open(&rest);
 		else if (strcmp(verb, "strange") == 0)

@@ -89,6 +89,10 @@ class ExporterAlone:
     def delivery(self, label, queue_id, *results):
         return self.journals.tell("delivery", label, queue_id, *results)
 
+    def latencies(self, *values_ms):
+        """The ids of messages that were delivered after so long."""
+        return self.journals.tell("latency", *values_ms).split()
+
     def load(self, count, recipients=1, days=1):
         """What must have come of all loads together."""
         return json.loads(self.journals.tell("load", count, recipients, days))

@@ -64,7 +64,11 @@ static void
 observe(struct day_file *file, const struct seen *one)
 {
 	struct observation observation = {
-	    one->histogram, one->labels, one->wall_ns, one->value_ns};
+	    .histogram = one->histogram,
+	    .labels = one->labels,
+	    .wall_ns = one->wall_ns,
+	    .value_ns = one->value_ns,
+	};
 
 	if (one->labels.relay == relays[0])
 		observation.labels.relay = "MX.example.net[192.0.2.9]:25";

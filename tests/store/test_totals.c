@@ -5,7 +5,15 @@
 
 #include <sqlite3.h>
 
+#include "store/observation.h"
 #include "store/totals_writer.h"
+
+static void
+observe(struct histogram_total *total, int64_t value_ns)
+{
+	histogram_total_observe(
+	    total, &(struct observation){.value_ns = value_ns});
+}
 
 static void
 bounds_are_inclusive_and_the_last_bucket_has_none(void **state)
@@ -13,10 +21,10 @@ bounds_are_inclusive_and_the_last_bucket_has_none(void **state)
 	struct histogram_total total = {0};
 
 	for (size_t i = 0; i < TOTALS_BUCKETS; i++) {
-		histogram_total_observe(&total, totals_bounds_ns[i]);
-		histogram_total_observe(&total, totals_bounds_ns[i] + 1);
+		observe(&total, totals_bounds_ns[i]);
+		observe(&total, totals_bounds_ns[i] + 1);
 	}
-	histogram_total_observe(&total, 0);
+	observe(&total, 0);
 	assert_int_equal(total.buckets[0], 2);
 	for (size_t i = 1; i < TOTALS_BUCKETS; i++)
 		assert_row(i, total.buckets[i] == 2);
@@ -66,6 +74,52 @@ sums_of_all_files_come_back_after_a_restart(void **state)
 		assert_int_equal(histograms[HISTOGRAM_LATENCY].buckets[9], 8);
 		assert_int_equal(histograms[HISTOGRAM_QUEUE].count, 0);
 	}
+}
+
+static struct uuid
+observe_message(struct fixture *fixture, int64_t after_ns, int64_t value_ns)
+{
+	struct uuid id = uuid_new(NOW_NS);
+	const struct observation observation = {
+	    .histogram = HISTOGRAM_LATENCY,
+	    .message = &id,
+	    .wall_ns = NOW_NS + after_ns,
+	    .value_ns = value_ns,
+	};
+
+	day_file_observe_labelled(
+	    store_file(fixture->store, NOW_NS, NULL), &observation);
+	return id;
+}
+
+/* One of each bucket, the last: seen once committed, gone after a restart. */
+static void
+exemplars_are_the_last_of_their_bucket(void **state)
+{
+	struct fixture *fixture = *state;
+	struct histogram_total histograms[HISTOGRAMS];
+	const struct exemplar *seen = histograms[HISTOGRAM_LATENCY].exemplars;
+	uint64_t counters[COUNTERS];
+	struct uuid last, quick;
+
+	observe_message(fixture, 5, SECOND_NS);
+	last = observe_message(fixture, 7, SECOND_NS - 1);
+	totals_snapshot(fixture->totals, counters, histograms);
+	assert_false(uuid_is_set(&seen[9].message));
+	fixture_must_commit(fixture, 1);
+	observe_message(fixture, 6, SECOND_NS - 2);
+	quick = observe_message(fixture, 1, 2);
+	add_one(fixture, NOW_NS, SECOND_NS);
+	fixture_must_commit(fixture, 2);
+	totals_snapshot(fixture->totals, counters, histograms);
+	assert_true(uuid_equal(&seen[9].message, &last));
+	assert_int_equal(seen[9].value_ns, SECOND_NS - 1);
+	assert_int_equal(seen[9].wall_ns, NOW_NS + 7);
+	assert_true(uuid_equal(&seen[0].message, &quick));
+	fixture_reopen(fixture);
+	totals_snapshot(fixture->totals, counters, histograms);
+	for (unsigned i = 0; i <= TOTALS_BUCKETS; i++)
+		assert_false(uuid_is_set(&seen[i].message));
 }
 
 static int
@@ -155,6 +209,7 @@ main(void)
 	cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	    cmocka_unit_test(bounds_are_inclusive_and_the_last_bucket_has_none),
 	    TEST(sums_of_all_files_come_back_after_a_restart),
+	    TEST(exemplars_are_the_last_of_their_bucket),
 	    TEST(cells_lie_at_the_minute_and_hour_of_completion),
 	    TEST(names_that_are_not_known_stay_in_the_file),
 	};

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A real Prometheus that scrapes one target every second.
+
+    with Prometheus(port, "native-histograms") as prometheus:
+        prometheus.wait_for('up', 1)
+        prometheus.query('histogram_quantile(0.5, ...)')
+"""
+
+import atexit
+import json
+import os
+import subprocess
+import urllib.parse
+import urllib.request
+
+from waiting import PATIENCE, PrivateDirectory, free_port, wait_until
+
+CONFIGURATION = """\
+global:
+  scrape_interval: 1s
+scrape_configs:
+  - job_name: postlag
+    static_configs:
+      - targets: ["127.0.0.1:{port}"]
+"""
+
+
+class Prometheus:
+    def __init__(self, port, *features):
+        self.private = PrivateDirectory()
+        self.port = free_port()
+        config = os.path.join(self.private.path, "prometheus.yml")
+        with open(config, "w", encoding="ascii") as out:
+            out.write(CONFIGURATION.format(port=port))
+        self.log_path = os.path.join(self.private.path, "log")
+        command = ["prometheus", f"--config.file={config}",
+                   f"--storage.tsdb.path={self.private.path}/data",
+                   f"--web.listen-address=127.0.0.1:{self.port}",
+                   "--log.level=warn"]
+        if features:
+            command.append("--enable-feature=" + ",".join(features))
+        with open(self.log_path, "wb") as log:
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        atexit.register(self._end)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._end()
+        self.private.remove()
+
+    def _end(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(PATIENCE)
+
+    def log(self):
+        with open(self.log_path, encoding="utf-8") as log:
+            return log.read()
+
+    def ask(self, path, **arguments):
+        """The data that the API answers with."""
+        assert self.process.poll() is None, self.log()
+        url = f"http://127.0.0.1:{self.port}/api/v1/{path}?" \
+            + urllib.parse.urlencode(arguments)
+        with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
+            return json.load(answer)["data"]
+
+    def query(self, expression):
+        """[(labels, number)]"""
+        return [(row["metric"], float(row["value"][1])) for row
+                in self.ask("query", query=expression)["result"]]
+
+    def wait_for(self, expression, value, timeout=PATIENCE):
+        """Until the only series has the value."""
+        def has_come():
+            try:
+                return [number for _, number in self.query(expression)] \
+                    == [value]
+            except OSError:
+                return False
+        try:
+            wait_until(has_come, f"{expression} to be {value}", timeout)
+        except AssertionError as error:
+            raise AssertionError(
+                f"{error}: {self.ask('targets')}\n{self.log()}") from None
