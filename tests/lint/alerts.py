@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Alert rules say what they are about, ask for what there is, and have their
+section in the runbook."""
+
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, "tests/lib")
+import lint  # noqa: E402
+from rule_tester import read_rules  # noqa: E402
+
+BUILD = os.environ.get("POSTLAG_BUILD", "build/release")
+RUNBOOK = "packaging/prometheus/runbook.md"
+TEXTS = ("summary", "description", "runbook_url")
+SELECTOR = re.compile(r"\b(postlag_\w+)(?:\{([^}]*)\})?")
+MATCHER = re.compile(r'(\w+)(=~|!~|!=|=)"([^"]*)"')
+
+
+def metrics():
+    """{name of a series: {label: its values}}; le has any."""
+    text = subprocess.run([os.path.join(BUILD, "postlag-exporter"), "-m"],
+                          capture_output=True, text=True, check=True).stdout
+    found = {}
+    for name, kind, labels in re.findall(
+            r"^\| `(postlag_\w+)` \| (\w+) \| (.*?) \|", text, re.MULTILINE):
+        values = {label: listed.split(", ") for label, listed in re.findall(
+            r"`(\w+)`: ([^;]*)", labels)}
+        found[name] = values
+        if kind == "histogram":
+            found[f"{name}_bucket"] = {**values, "le": None}
+            found[f"{name}_count"] = found[f"{name}_sum"] = values
+    return found
+
+
+def sections():
+    with open(RUNBOOK, encoding="utf-8") as file:
+        text = file.read()
+    return {title: body.strip() for title, body in re.findall(
+        r"^## (.*)\n((?:(?!## ).*\n)*)", text, re.MULTILINE)}
+
+
+def incomplete():
+    for name, rule in RULES.items():
+        if not re.fullmatch(r"Postlag[A-Z]\w*", name):
+            yield f"{name}: not called Postlag..."
+        if rule.get("labels", {}).get("severity") not in ("critical",
+                                                          "warning"):
+            yield f"{name}: neither critical nor a warning"
+        texts = rule.get("annotations", {})
+        for text in TEXTS:
+            if not texts.get(text):
+                yield f"{name}: no {text}"
+        if not texts.get("description", "").endswith("."):
+            yield f"{name}: its description is no sentence"
+
+
+def unknown_metrics():
+    known = metrics()
+    for name, rule in RULES.items():
+        for metric, matchers in SELECTOR.findall(rule["expr"]):
+            if metric not in known:
+                yield f"{name}: there is no {metric}"
+                continue
+            for label, _, value in MATCHER.findall(matchers):
+                if label not in known[metric]:
+                    yield f"{name}: {metric} has no label {label}"
+                elif label != "le" and not set(value.split("|")) <= set(
+                        known[metric][label]):
+                    yield f"{name}: {label} of {metric} is never {value}"
+
+
+def runbook():
+    have = sections()
+    if list(have) != list(RULES):
+        yield "its sections are not the alerts, in their order: " \
+              f"{sorted(set(have) ^ set(RULES))}"
+    for name, rule in RULES.items():
+        wanted = f"{os.path.basename(RUNBOOK)}#{name.lower()}"
+        if rule.get("annotations", {}).get("runbook_url") != wanted:
+            yield f"{name}: its runbook_url is not {wanted}"
+    for name, body in have.items():
+        if len(body) < 80:
+            yield f"{name}: nothing in its section"
+        for other in re.findall(r"\bPostlag[A-Z]\w*", body):
+            if other not in RULES:
+                yield f"{name}: speaks of {other}, which is no alert"
+
+
+RULES = read_rules()
+report = lint.Report()
+report.check("alerts say what they are about", incomplete())
+report.check("alerts ask for metrics and labels that there are",
+             unknown_metrics())
+report.check("each alert has a section in the runbook, each section an alert",
+             runbook())
+report.note(f"{len(RULES)} alerts")
+report.end()
