@@ -7,7 +7,8 @@
 #   make fuzz         fuzz every parser, FUZZ_SECONDS each
 #   make demo         one message, end to end, on a private Postfix and Dovecot
 #   make install      DESTDIR= PREFIX=
-#   make deps         what is missing, with apt
+#   make deps         what is missing, with apt and npm
+#   make WEB=no       without the page, and so without node
 
 V ?= release
 # make's own default is cc, whatever that is.
@@ -53,8 +54,17 @@ else
 LEFT_OUT := exporter/read/log_journald.c
 endif
 
+# The page is built by esbuild, with parts from npm. A program that lacks it
+# shall not be built by accident: who has no node says WEB=no.
+WEB ?= yes
+ifeq ($(WEB),yes)
+LEFT_OUT += exporter/web/assets_absent.c
+MADE.exporter := $(BUILD)/exporter/web/assets.o
+endif
+
 # Layers, lowest first. A program links its own layer and those below.
 LAYERS := base proto milter lmtp store exporter cli
+MADE.proto := $(BUILD)/proto/event.pb-c.o
 BELOW.proto := base
 BELOW.store := proto base
 BELOW.milter := proto base
@@ -102,8 +112,31 @@ $(BUILD)/proto/event.pb-c.o: $(BUILD)/proto/event.pb-c.c
 	$(CC) $(CSTD) $(OPT.$(V)) -w -c -o $@ $<
 $(BUILD)/proto/event_codec.o: $(BUILD)/proto/event.pb-c.h
 
+# What npm brings is the same for all variants, and stays out of the sources.
+NODE_MODULES := build/web/node_modules
+$(NODE_MODULES)/.made: exporter/web/package-lock.json
+	@command -v npm >/dev/null || { echo "the page needs node and npm:" \
+	    "make deps installs them, make WEB=no does without the page" >&2; \
+	    exit 1; }
+	@mkdir -p build/web
+	@cp exporter/web/package.json exporter/web/package-lock.json build/web/
+	@cd build/web && npm ci --ignore-scripts --no-audit --no-fund \
+	    --prefer-offline --loglevel=error >npm.log 2>&1 \
+	    || { cat npm.log >&2; exit 1; }
+	@touch $@
+
+.PHONY: node-modules
+node-modules: $(if $(filter yes,$(WEB)),$(NODE_MODULES)/.made)
+
+build/web/assets.c: $(wildcard exporter/web/*.mjs exporter/web/*.html \
+    exporter/web/src/*) $(NODE_MODULES)/.made
+	node exporter/web/build.mjs $(NODE_MODULES) $@
+$(BUILD)/exporter/web/assets.o: build/web/assets.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -c -o $@ $<
+
 define LAYER_RULE
-$(call ARCHIVE,$(1)): $(call OBJECTS,$(1)) $(if $(filter proto,$(1)),$(BUILD)/proto/event.pb-c.o)
+$(call ARCHIVE,$(1)): $(call OBJECTS,$(1)) $(MADE.$(1))
 	@mkdir -p $$(@D)
 	@rm -f $$@
 	ar rcs $$@ $$^
@@ -173,6 +206,7 @@ tests: all $(UNIT_PROGRAMS) $(FUZZ_PROGRAMS) $(TOOL_PROGRAMS)
 .PHONY: deps
 deps:
 	@sh tests/deps
+	@$(MAKE) --no-print-directory node-modules
 
 .PHONY: check check-long
 check check-long: deps

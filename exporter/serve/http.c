@@ -79,6 +79,9 @@ add_headers(struct MHD_Response *answer, const struct http_response *response,
 	if (*sending->etag != '\0')
 		MHD_add_response_header(
 		    answer, MHD_HTTP_HEADER_ETAG, sending->etag);
+	if (response->policy != NULL)
+		MHD_add_response_header(
+		    answer, "Content-Security-Policy", response->policy);
 	if (response->status == MHD_HTTP_METHOD_NOT_ALLOWED)
 		MHD_add_response_header(
 		    answer, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
@@ -114,6 +117,22 @@ is_known(struct MHD_Connection *connection, const char *etag)
 	return known != NULL && strstr(known, strchr(etag, '"')) != NULL;
 }
 
+/* Makes the body what the client takes. Returns whether it is compressed. */
+static bool
+choose_encoding(
+    struct MHD_Connection *connection, struct http_response *response)
+{
+	if (!http_accept_gzip(MHD_lookup_connection_value(connection,
+		MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT_ENCODING))) {
+		if (response->is_gzip)
+			http_gunzip(&response->body);
+		if (response->body.failed)
+			response->status = MHD_HTTP_SERVICE_UNAVAILABLE;
+		return false;
+	}
+	return response->is_gzip || http_gzip(&response->body) == 1;
+}
+
 /* The tag is a weak one: the same whether it is compressed or not. */
 static enum MHD_Result
 send_answer(struct MHD_Connection *connection, struct http_response *response)
@@ -131,9 +150,7 @@ send_answer(struct MHD_Connection *connection, struct http_response *response)
 			buffer_free(body);
 		}
 	}
-	if (http_accept_gzip(MHD_lookup_connection_value(connection,
-		MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT_ENCODING)))
-		sending.is_gzip = http_gzip(body) == 1;
+	sending.is_gzip = choose_encoding(connection, response);
 	return send_response(connection, response, &sending);
 }
 

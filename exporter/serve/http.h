@@ -27,6 +27,8 @@ struct http_response {
 	 * they have addresses, or change all the time. */
 	bool may_be_kept;
 	bool varies_by_accept; /* Accept decided what it is */
+	bool is_gzip;          /* the body is compressed already */
+	const char *policy;    /* Content-Security-Policy; static; NULL: none */
 };
 
 /* What is asked for; good until the handler returns. */

@@ -45,3 +45,34 @@ http_gzip(struct buffer *body)
 	*body = packed;
 	return 1;
 }
+
+/* As many bytes as gzip noted down at its end (RFC 1952, 2.3.1). */
+static size_t
+plain_size(const struct buffer *packed)
+{
+	const unsigned char *end = packed->data + packed->size;
+
+	return end[-4] | end[-3] << 8 | end[-2] << 16 | (size_t)end[-1] << 24;
+}
+
+void
+http_gunzip(struct buffer *body)
+{
+	struct buffer plain = {0};
+	z_stream stream = {.next_in = body->data, .avail_in = (uInt)body->size};
+	int result = Z_BUF_ERROR;
+
+	if (body->size < 4)
+		return;
+	stream.avail_out = (uInt)plain_size(body);
+	stream.next_out = buffer_reserve(&plain, stream.avail_out);
+	if (stream.next_out != NULL &&
+	    inflateInit2(&stream, WINDOW_GZIP) == Z_OK) {
+		result = inflate(&stream, Z_FINISH);
+		inflateEnd(&stream);
+	}
+	plain.size = stream.total_out;
+	plain.failed |= result != Z_STREAM_END;
+	buffer_free(body);
+	*body = plain;
+}

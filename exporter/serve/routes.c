@@ -14,6 +14,7 @@
 #include "exporter/serve/api_summary.h"
 #include "exporter/serve/collect.h"
 #include "exporter/serve/exposition.h"
+#include "exporter/serve/page.h"
 #include "exporter/serve/published.h"
 
 #define PLAIN_TEXT "text/plain; charset=utf-8"
@@ -175,28 +176,9 @@ serve_ready(void *context, const struct http_request *request,
 	buffer_append_format(&response->body, "not ready: %s\n", trouble);
 }
 
-static void
-serve_page(void *context, const struct http_request *request,
-    struct http_response *response)
-{
-	response->may_be_kept = true;
-	response->content_type = "text/html; charset=utf-8";
-	buffer_append_string(&response->body,
-	    "<!DOCTYPE html>\n<html lang=\"en\">\n<title>Postlag</title>\n"
-	    "<h1>Postlag " POSTLAG_VERSION "</h1>\n<ul>\n"
-	    "<li><a href=\"/metrics\">/metrics</a>\n"
-	    "<li><a href=\"/api/v1/messages?q=since:1h\">/api/v1/messages?q="
-	    "<i>search</i></a>\n"
-	    "<li>/api/v1/messages/<i>id, queue id or Message-ID</i>\n"
-	    "<li><a href=\"/api/v1/latency\">/api/v1/latency</a>\n"
-	    "<li><a href=\"/api/v1/outcomes\">/api/v1/outcomes</a>\n"
-	    "<li><a href=\"/api/v1/summary\">/api/v1/summary</a>\n"
-	    "<li><a href=\"/-/healthy\">/-/healthy</a>\n"
-	    "<li><a href=\"/-/ready\">/-/ready</a>\n</ul>\n</html>\n");
-}
-
 const struct http_route routes[] = {
     {"/", false, serve_page},
+    {"/assets/", true, serve_page},
     {"/metrics", false, serve_metrics},
     {"/api/v1/messages", false, serve_search},
     {"/api/v1/messages/", true, serve_messages},

@@ -87,6 +87,34 @@ class Http(unittest.TestCase):
                 200, path, headers={"Accept-Encoding": "gzip;q=0, *"})
             self.assertNotIn("Content-Encoding", headers)
 
+    def test_the_page_may_load_from_here_only(self):
+        _, page = self.assert_status(200, "/")
+        assets = re.findall(rb'(?:src|href)="(/[^"]+)"', page)
+        self.assertIn(b"/assets/page.js", assets)
+        for path in ("/", "/assets/page.js", "/assets/page.css"):
+            headers, body = self.assert_status(200, path)
+            policy = headers["Content-Security-Policy"]
+            self.assertTrue(policy.startswith("default-src 'none'; "))
+            for word in ("unsafe", "*", "http"):
+                self.assertNotIn(word, policy)
+            self.assertNotIn("Content-Encoding", headers)
+            known, nothing = self.assert_status(
+                304, path, headers={"If-None-Match": headers["ETag"],
+                                    "Accept-Encoding": "gzip"})
+            self.assertEqual((known["ETag"], nothing), (headers["ETag"], b""))
+            headers, packed = self.assert_status(
+                200, path, headers={"Accept-Encoding": "gzip"})
+            self.assertEqual(headers["Content-Encoding"], "gzip")
+            self.assertEqual(gzip.decompress(packed), body)
+        self.assert_status(404, "/assets/")
+        self.assert_status(404, "/assets/index.html")
+
+    def test_the_page_is_small(self):
+        total = sum(len(self.assert_status(
+            200, path, headers={"Accept-Encoding": "gzip"})[1])
+            for path in ("/", "/assets/page.js", "/assets/page.css"))
+        self.assertLess(total, 60 << 10)
+
     def test_what_is_short_is_not_compressed(self):
         headers, body = self.assert_status(
             200, "/-/healthy", headers={"Accept-Encoding": "gzip"})

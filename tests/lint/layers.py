@@ -23,12 +23,13 @@ BELOW = {
 # The exporter's parts, likewise; what lies in no part sees them all.
 PARTS_BELOW = {
     "maillog": (),
+    "web": (),
     "queue": ("maillog",),
     "metrics": ("queue", "maillog"),
     "read": ("metrics", "maillog"),
     "privacy": ("read", "metrics", "maillog"),
     "join": ("queue", "read", "metrics", "maillog"),
-    "serve": ("join", "metrics"),
+    "serve": ("join", "metrics", "web"),
 }
 
 # The command line reads: of the store it sees the queries.

@@ -22,7 +22,8 @@ LIBRARY_CALLBACKS = {"on_negotiate", "on_request"}
 
 
 def long_files():
-    for path in lint.product_files((".c", ".h", ".py", ".js", ".html")):
+    for path in lint.product_files((".c", ".h", ".py", ".js", ".mjs",
+                                     ".jsx", ".css", ".html")):
         count = len(lint.read_lines(path))
         if count > FILE_LINES:
             yield f"{path}: {count} lines, not at most {FILE_LINES}"

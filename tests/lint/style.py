@@ -31,7 +31,7 @@ def files():
 
 
 def is_code(path):
-    return re.search(r"\.([ch]|py|sh|proto|js)$", path)
+    return re.search(r"\.([ch]|py|sh|proto|m?jsx?|css)$", path)
 
 
 def licences():

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the address says: #/, #/search?q=, #/message/KEY, each with arguments
+// behind ?. So every view has a link, and the browser's way back works.
+import { useEffect, useState } from "preact/hooks";
+
+function parse() {
+  const [path, query] = location.hash.replace(/^#\/?/, "").split(/\?(.*)/s);
+  const slash = path.indexOf("/");
+  const view = slash < 0 ? path : path.slice(0, slash);
+  const given = new URLSearchParams(query || "");
+  let key = slash < 0 ? "" : path.slice(slash + 1);
+  try {
+    key = decodeURIComponent(key);
+  } catch {
+    // It stays as it was typed.
+  }
+  return { view, key, given, get: (name) => given.get(name) || "" };
+}
+
+function compose(path, values) {
+  const filled = Object.entries(values || {}).filter(([, value]) => value);
+  const query = new URLSearchParams(filled).toString();
+  return `#/${path}${query ? `?${query}` : ""}`;
+}
+
+export function link(view, values) {
+  return compose(view, values);
+}
+
+export function messageLink(key) {
+  return compose(`message/${encodeURIComponent(key)}`);
+}
+
+// The same view with some of its arguments changed.
+export function change(route, values) {
+  return compose(route.view, { ...Object.fromEntries(route.given), ...values });
+}
+
+export function useRoute() {
+  const [route, setRoute] = useState(parse);
+  useEffect(() => {
+    const onChange = () => setRoute(parse());
+    addEventListener("hashchange", onChange);
+    return () => removeEventListener("hashchange", onChange);
+  }, []);
+  return route;
+}
