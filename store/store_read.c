@@ -21,6 +21,7 @@
 #include "store/message_row.h"
 #include "store/queue_id_row.h"
 #include "store/recipient_row.h"
+#include "store/record_read.h"
 
 /* What one open message or waiting leg takes at most: FRAME_PAYLOAD_MAX of an
  * event, unpacked. */
@@ -352,6 +353,23 @@ store_read_message(const struct message_key *key, struct arena *arena,
     struct open_message *message_r, struct reason *reason)
 {
 	return read_open(key->file, key->row, arena, message_r, reason);
+}
+
+int
+store_first_attempt(const struct message_key *key, struct arena *arena,
+    int64_t *wall_ns_r, struct reason *reason)
+{
+	struct day_file *file = key->file;
+	struct message_record record;
+
+	if (day_file_write_message(file, key->row, reason) != 0)
+		return -1;
+	if (record_read(&file->tables, key->row, arena, &record) != 1)
+		return fail(file, reason);
+	if (record.attempt_count == 0)
+		return 0;
+	*wall_ns_r = record.attempts[0].wall_ns;
+	return 1;
 }
 
 /* Walks over rows of one file, given to `visit` one by one with an arena that

@@ -97,6 +97,11 @@ int store_find_leg(struct store *store, const struct uuid *id,
 int store_read_message(const struct message_key *key, struct arena *arena,
     struct open_message *message_r, struct reason *reason);
 
+/* When the log told of its first delivery attempt. Returns 1, 0 if of none, -1.
+ */
+int store_first_attempt(const struct message_key *key, struct arena *arena,
+    int64_t *wall_ns_r, struct reason *reason);
+
 /* Calls `each` for every message with a recipient in flight, deferred or held
  * in the writable files: how the join's memory is rebuilt at start. `each`
  * returns 0 to go on; anything else ends the walk and is returned. What it is

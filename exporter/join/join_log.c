@@ -173,8 +173,11 @@ note_message_id(
 	const struct maillog_record *record = &input->record->record;
 	struct log_context *context = find_context(join, input);
 
-	if (context == NULL)
+	if (context == NULL) {
 		context = begin_context(join, input, record->queue_id);
+		if (join_log_resume(join, input, context, reason) != 0)
+			return -1;
+	}
 	log_context_set(
 	    &context->message_id, record->fields[MAILLOG_MESSAGE_ID_TEXT]);
 	context->has_message_id = true;

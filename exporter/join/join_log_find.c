@@ -131,9 +131,11 @@ context_fits(
 		return claim_fits(context, since_wall_ns);
 	if (message->ending != MESSAGE_ENDING_LOGGED)
 		return seen_fits(context, message);
-	/* It was made of the same context. */
-	return since_wall_ns == context->begin_wall_ns &&
-	       !join_is_hooks_only(message);
+	if (join_is_hooks_only(message))
+		return false;
+	/* It was made of the same context, or of what lies in front of it. */
+	return since_wall_ns == context->begin_wall_ns ||
+	       since_wall_ns == context->resumed_since_wall_ns;
 }
 
 struct tracked *
@@ -194,6 +196,46 @@ find_in_store(struct join *join, struct log_context *context,
 	open_messages_settle(join->messages, *message_r);
 	*message_r = NULL;
 	return 0;
+}
+
+/* What cleanup(8) says of a message comes before any attempt to deliver it: so
+ * another generation's is told from the message's own. */
+static int
+is_resumed(struct join *join, const struct log_context *context,
+    const struct open_message *message, struct reason *reason)
+{
+	int64_t since_ns = join_claimed_since(message, context->queue_id);
+	int64_t first_ns;
+	int found;
+
+	if (since_ns > context->begin_wall_ns ||
+	    since_ns + TRANSACTION_MAX_NS < context->begin_wall_ns)
+		return 0;
+	found = store_first_attempt(
+	    &message->key, join->scratch, &first_ns, reason);
+	return found < 0 ? -1
+			 : found == 0 || first_ns >= context->begin_wall_ns;
+}
+
+int
+join_log_resume(struct join *join, const struct log_input *input,
+    struct log_context *context, struct reason *reason)
+{
+	struct tracked *message;
+	int found;
+
+	if (!store_is_replay(join->store, input->source, input->position))
+		return 0;
+	found = join_log_find(
+	    join, input, join_log_view(context->queue_id), &message, reason);
+	if (found != 1)
+		return found;
+	found = is_resumed(join, context, tracked_message(message), reason);
+	if (found == 1)
+		context->resumed_since_wall_ns = join_claimed_since(
+		    tracked_message(message), context->queue_id);
+	open_messages_settle(join->messages, message);
+	return found < 0 ? -1 : 0;
 }
 
 /* The message that had another queue id before. */

@@ -53,6 +53,12 @@ int join_log_resolve(struct join *join, const struct log_input *input,
     struct log_context *context, struct tracked **message_r,
     struct reason *reason);
 
+/* For a context that begins with what cleanup(8) says: if the line was read
+ * before a crash, looks for the message of which it is not the first. Returns
+ * 0, or -1. */
+int join_log_resume(struct join *join, const struct log_input *input,
+    struct log_context *context, struct reason *reason);
+
 /* Only by its queue id and in memory; NULL: there is none. */
 struct tracked *join_log_known(
     struct join *join, const struct log_context *context);

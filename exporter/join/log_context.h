@@ -47,6 +47,9 @@ struct log_context {
 	int64_t begin_wall_ns;
 	int64_t precision_ns;
 	enum log_origin origin;
+	/* When the message began of which the first line, read again, is not
+	 * the first; 0: it is the first. */
+	int64_t resumed_since_wall_ns;
 	int64_t pid;     /* of the smtpd; 0: of none */
 	bool is_requeue; /* orig_queue_id is of postsuper -r */
 	bool is_local;   /* the client is this machine */

@@ -291,6 +291,15 @@ static const struct scenario scenarios[] = {
 	"known 5\ndelivered 2\nmerged 3\n"
 	"A00001: accepted U1=merged(duplicate)/0 U2=merged(duplicate)/0"
 	" u1=delivered/1 u2=delivered/1 u3=merged(duplicate)/0 stamped +2\n"},
+    {"reading begins again within a message, for the sake of another",
+	"L smtpd 7 A00001: client=c.test[192.0.2.1]\n"
+	"L smtpd 6 B00001: client=d.test[192.0.2.2]\n"
+	"L cleanup 8 A00001: message-id=<1@c.test>\n" ACTIVE("A00001")
+	SENT("smtp", "A00001", "u1", "250 ok") REMOVED("A00001")
+	"L cleanup 8 B00001: message-id=<2@d.test>\n" ACTIVE("B00001")
+	SENT("smtp", "B00001", "u2", "250 ok") REMOVED("B00001"),
+	"known 2\nrelayed 2\nA00001: logged u1=relayed/0 +1\n"
+	"B00001: logged u2=relayed/0 +1\n"},
     {"a gap in the log hid none of the recipients that the queue counted",
 	"M a A00001 u1 u2 u3\n" IN("A00001") ACTIVE_FOR("A00001", "2") LOST
 	SENT("smtp", "A00001", "u1", "250 ok")
