@@ -36,20 +36,17 @@ function watch() {
 }
 
 const commands = {
-  async open({ url, width, height, dark }) {
+  async open({ url }) {
     await page?.context().close();
-    const context = await browser.newContext({
-      viewport: { width, height },
-      colorScheme: dark ? "dark" : "light",
-      reducedMotion: "reduce",
-      timezoneId: "UTC",
-      // The library has code of its own to run in the page.
-      bypassCSP: false,
-    });
+    const context = await browser.newContext({ timezoneId: "UTC" });
     context.setDefaultTimeout(PATIENCE);
     page = await context.newPage();
     watch();
     await page.goto(url);
+  },
+  async look({ width, scheme }) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme: scheme });
   },
   go: ({ hash }) => page.evaluate((to) => { location.hash = to; }, hash),
   hash: () => page.evaluate(() => location.hash),
@@ -57,6 +54,7 @@ const commands = {
   fill: ({ selector, value }) => page.locator(selector).fill(value),
   choose: ({ selector, value }) =>
     page.locator(selector).selectOption(value),
+  focus: ({ selector }) => page.locator(selector).first().focus(),
   press: ({ key }) => page.keyboard.press(key),
   // Until `selector` is there, with `text` in it; answers its text.
   async wait({ selector, text }) {
@@ -66,7 +64,10 @@ const commands = {
   },
   gone: ({ selector }) =>
     page.locator(selector).first().waitFor({ state: "detached" }),
-  count: ({ selector }) => page.locator(selector).count(),
+  // Nothing stands out over the edge.
+  overflow: () => page.evaluate(() =>
+    document.documentElement.scrollWidth - innerWidth),
+  texts: ({ selector }) => page.locator(selector).allInnerTexts(),
   evaluate: ({ code }) => page.evaluate(code),
   shot: ({ path }) => page.screenshot({ path, fullPage: true }),
   faults: () => faults.splice(0),

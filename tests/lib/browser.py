@@ -3,8 +3,8 @@
 
     with Browser() as browser:
         browser.open(url)
-        browser.tell("click", selector="text=Week")
-        browser.tell("wait", selector="h1", text="Message")
+        browser.click("text=Week")
+        browser.wait("h1", "Message")
 """
 
 import json
@@ -44,8 +44,8 @@ class Browser:
         assert "error" not in answer, f"{do} {more}: {answer['error']}"
         return answer["answer"]
 
-    def open(self, url, width=1280, height=900, dark=False):
-        self.tell("open", url=url, width=width, height=height, dark=dark)
+    def open(self, url):
+        self.tell("open", url=url)
 
     def wait(self, selector, text=None):
         """The text of what is there then."""

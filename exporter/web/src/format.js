@@ -5,7 +5,8 @@ const UNITS = [[86400, "d"], [3600, "h"], [60, "min"]];
 // Three digits are enough: histograms have no more.
 function digits(number) {
   const size = Math.abs(number);
-  return number.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2);
+  return number.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2)
+    .replace("-", "−");
 }
 
 export function duration(seconds) {

@@ -27,6 +27,20 @@ export function reach(points) {
   return [low / 1.3, Math.max(high * 1.3, low * 10)];
 }
 
+const COARSE = [1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 60, 600, 3600, 21600, 86400,
+  604800];
+const FINE = [1e-5, 1e-4, 1e-3, 0.01, 0.1, 1].flatMap((decade) =>
+  [decade, 2 * decade, 5 * decade]).concat([10, 20, 30, 60, 120, 300, 600, 1200,
+  1800, 3600, 7200, 21600, 43200, 86400, 172800, 604800]);
+
+// Where the axis has a line: round times of people's, not powers of ten.
+export function splits(low, high) {
+  const within = (ladder) => ladder.filter((time) =>
+    time >= low && time <= high);
+  const coarse = within(COARSE);
+  return coarse.length >= 3 ? coarse : within(FINE);
+}
+
 export function drawCells(plot, { points, step }) {
   const { ctx, bbox } = plot;
   const scale = Math.log1p(mostInACell(points)) || 1;

@@ -4,7 +4,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { useAnswer } from "./answers.js";
 import { asMoment, count, duration, moment, some } from "./format.js";
-import { drawCells, reach, SHORTEST } from "./heatmap.js";
+import { drawCells, reach, SHORTEST, splits } from "./heatmap.js";
 import { Answer } from "./notices.jsx";
 import { paceOf, periodOf } from "./period.jsx";
 import { cssColour, Plot } from "./plot.jsx";
@@ -106,8 +106,9 @@ function Chart({ data, zoom }) {
           + `${duration(whole.p50)}, 99 % within ${duration(whole.p99)}.`}
         range={() => reach(data.points)}
         span={(_, first, last) => [first - data.step / 2, last + data.step / 2]}
-        values={(_, splits) => splits.map((value) =>
-          (value === null ? "" : duration(value).replace(/\.0+ /, " ")))}
+        splits={splits}
+        values={(_, values) => values.map((value) =>
+          duration(value).replace(/\.0+ /, " "))}
         drawBelow={(plot) => drawCells(plot, data)}
         onPoint={(index) => setAt(index ?? null)} onZoom={zoom} />
       <Table points={data.points} />

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What stands where something should be, and is not.
 import { Refusal } from "./answers.js";
+import { clock } from "./format.js";
 
 export function Failure({ error, at }) {
   const refused = error instanceof Refusal;
@@ -9,7 +10,7 @@ export function Failure({ error, at }) {
       <span aria-hidden="true">! </span>
       {refused ? `The exporter says: ${error.message}.`
         : "The exporter does not answer."}
-      {at ? ` What is shown is of ${at.toLocaleTimeString()}.` : ""}
+      {at ? ` What is shown is of ${clock(at)}.` : ""}
     </p>
   );
 }
@@ -23,11 +24,13 @@ export function Loading({ what, lines = 3 }) {
   );
 }
 
-// `answer` of useAnswer(); shown around what `children` makes of its data.
+// `answer` of useAnswer(); shown around what `children` makes of its data. That
+// the exporter does not answer at all is said once, above.
 export function Answer({ answer, what, lines, children }) {
+  const isTold = answer.data && !(answer.error instanceof Refusal);
   return (
     <>
-      {answer.error && <Failure error={answer.error} at={answer.data
+      {answer.error && !isTold && <Failure error={answer.error} at={answer.data
         && answer.at} />}
       {answer.data ? children(answer.data)
         : !answer.error && <Loading what={what} lines={lines} />}

@@ -41,14 +41,18 @@ function OwnPeriod({ route }) {
     );
   }
   return (
-    <form class="own" onSubmit={(event) => {
-      event.preventDefault();
-      location.hash = change(route, text);
-    }}>
-      {field("since", "From", "24h, or 2026-11-29 08:00")}
-      {field("until", "until", "now")}
-      <button type="submit">Show</button>
-    </form>
+    <details class="own" open={Boolean(until)}>
+      <summary>Other</summary>
+      <form onSubmit={(event) => {
+        event.preventDefault();
+        location.hash = change(route, text);
+      }}>
+        {field("since", "From", "36h, or a date and time")}
+        {field("until", "until", "now")}
+        <button type="submit">Show</button>
+        <span class="none">Times without a zone are in UTC.</span>
+      </form>
+    </details>
   );
 }
 

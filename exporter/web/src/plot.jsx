@@ -21,9 +21,9 @@ function axis(more) {
 }
 
 const HOURS = "{HH}:{mm}";
-const DATE = "{YYYY}-{MM}-{DD}";
+const DATE = "{MM}-{DD}";
 
-// Twenty-four hours and ISO dates, as everywhere else on the page.
+// Twenty-four hours and dates in the order of ISO's, as elsewhere on the page.
 function timeAxis() {
   return axis({
     values: [
@@ -48,7 +48,10 @@ function options(props, box) {
       x: { time: true, range: props.span },
       y: { distr: 3, range: props.range },
     },
-    axes: [timeAxis(), axis({ values: props.values, size: 64 })],
+    axes: [timeAxis(), axis({
+      values: props.values, size: 64, filter: (_, splits) => splits,
+      splits: (_, index, low, high) => props.splits(low, high),
+    })],
     series: [{}, ...props.series],
     hooks: {
       drawAxes: props.drawBelow ? [props.drawBelow] : [],

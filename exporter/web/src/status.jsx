@@ -63,7 +63,7 @@ export function Status({ summary }) {
       {!data && !error && waited && (
         <p class="notice" role="status">Waiting for the exporter…</p>
       )}
-      {data && !error && !data.ready && (
+      {data && !error && !data.ready && !data.behind && (
         <p class="notice wrong" role="status">
           <span aria-hidden="true">! </span>
           The exporter is not ready: see <a href="/-/ready">/-/ready</a>.

@@ -48,11 +48,28 @@ function legRow(leg, recipient, start) {
   };
 }
 
-function attemptRow(attempt, start) {
+// The log may have whole seconds only: then an attempt may seem to come up to a
+// second before the message was there.
+function attemptTime(message, attempt, start) {
+  const time = seconds(attempt.at) - start;
+  const last = message.phases.at(-1);
+  const accepted = last ? last.offset_seconds + last.duration_seconds : 0;
+  return time < accepted && time > accepted - 1 ? accepted : time;
+}
+
+// The line of the delivery that the hook has told already.
+function repeatsHook(recipient, attempt) {
+  return recipient.leg !== null && attempt.status === "sent"
+    && Boolean(recipient.reply?.text)
+    && (attempt.text || "").includes(recipient.reply.text);
+}
+
+function attemptRow(message, attempt, start) {
+  const relay = attempt.relay === "none" ? null : attempt.relay;
   return {
     kind: attempt.status === "sent" ? "attempt" : "attempt failed",
-    label: [attempt.agent, attempt.relay].filter(Boolean).join(" to "),
-    from: seconds(attempt.at) - start,
+    label: [attempt.agent, relay].filter(Boolean).join(" to "),
+    from: attemptTime(message, attempt, start),
     note: [attempt.status, attempt.dsn, attempt.text].filter(Boolean).join(" "),
   };
 }
@@ -61,8 +78,9 @@ function recipientRows(message, recipient, start) {
   const legs = message.legs.map((leg, index) => (index === recipient.leg
     ? null : legRow(leg, recipient, start)));
   const attempts = message.attempts
-    .filter((attempt) => isFor(recipient, attempt.recipient))
-    .map((attempt) => attemptRow(attempt, start));
+    .filter((attempt) => isFor(recipient, attempt.recipient)
+      && !repeatsHook(recipient, attempt))
+    .map((attempt) => attemptRow(message, attempt, start));
   return [...legs.filter(Boolean), ...phaseRows(recipient.phases), ...attempts]
     .filter((row) => Number.isFinite(row.from))
     .sort((a, b) => a.from - b.from);
@@ -74,7 +92,7 @@ function otherAttempts(message, start) {
     .filter((attempt) => !message.recipients.some((recipient) =>
       isFor(recipient, attempt.recipient)))
     .map((attempt) => ({
-      ...attemptRow(attempt, start), who: attempt.recipient,
+      ...attemptRow(message, attempt, start), who: attempt.recipient,
     }))
     .filter((row) => Number.isFinite(row.from));
 }
