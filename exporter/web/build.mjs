@@ -28,12 +28,23 @@ function bundle(entry) {
   return Buffer.from(built.outputFiles[0].contents);
 }
 
+// What is in the page is not all ours, and its licences ask to come along.
+const BORROWED = ["preact", "uplot"];
+
+function licences() {
+  return Buffer.from(BORROWED.map((name) => {
+    const text = readFileSync(resolve(modules, name, "LICENSE"), "utf8");
+    return `The page contains ${name}:\n\n${text.trim()}\n`;
+  }).join("\n"));
+}
+
 const assets = [
   ["", "index.html", "text/html; charset=utf-8",
     readFileSync(join(here, "index.html"))],
   ["page.js", "page.js", "text/javascript; charset=utf-8",
     bundle("main.jsx")],
   ["page.css", "page.css", "text/css; charset=utf-8", bundle("page.css")],
+  ["licences.txt", "licences.txt", "text/plain; charset=utf-8", licences()],
 ];
 
 // A time in the header would make each build another.

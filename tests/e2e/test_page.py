@@ -138,6 +138,13 @@ class Page(PageCase):
                       browser.wait("#is-lost"))
         self.look("lost")
 
+    def test_the_id_of_an_exemplar_leads_to_its_message(self):
+        message = self.stack.message(self.deferred)["messages"][0]
+        trace_id = message["id"].replace("-", "")
+        self.browser.open(f"{self.url}#/message/{trace_id}")
+        self.browser.wait("h1", message["id"])
+        self.browser.wait(".waterfall .group", "u1@down.test")
+
     def test_a_message_that_is_not_there_is_said(self):
         self.expected = (REPORTED,)
         self.browser.open(f"{self.url}#/message/nothing")

@@ -106,6 +106,8 @@ class Http(unittest.TestCase):
                 200, path, headers={"Accept-Encoding": "gzip"})
             self.assertEqual(headers["Content-Encoding"], "gzip")
             self.assertEqual(gzip.decompress(packed), body)
+        _, licences = self.assert_status(200, "/assets/licences.txt")
+        self.assertIn(b"Permission is hereby granted", licences)
         self.assert_status(404, "/assets/")
         self.assert_status(404, "/assets/index.html")
 

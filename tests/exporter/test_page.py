@@ -6,6 +6,17 @@ import tap
 from exporter_alone import ExporterAlone
 from page_case import REPORTED, PageCase
 
+# Notes down which parts of the chart are taken away, to come back or not.
+WATCH = """
+globalThis.gone = [];
+new MutationObserver((changes) => {
+  for (const { removedNodes } of changes)
+    for (const { nodeType, outerHTML } of removedNodes)
+      if (nodeType === Node.ELEMENT_NODE) gone.push(outerHTML);
+}).observe(document.querySelector("#latency"),
+  { childList: true, subtree: true });
+"""
+
 
 class Page(PageCase):
     def alone(self, **options):
@@ -21,6 +32,22 @@ class Page(PageCase):
         self.look("empty")
         alone.message("a", "Q1", "u1@example.test")
         self.browser.wait("#in-flight .messages", "u1@example.test")
+
+    def test_news_come_without_drawing_anew(self):
+        alone, url = self.alone()
+        alone.message("a", "Q1", "u1@example.test")
+        alone.delivery("a", "Q1", "u1@example.test=250")
+        alone.wait_for("postlag_recipient_outcomes_total", 1,
+                       outcome="delivered")
+        self.browser.open(f"{url}#/?since=1h")
+        self.browser.wait("#latency .legend >> text=count")
+        self.browser.wait(".plot canvas")
+        self.browser.tell("evaluate", code=WATCH)
+        alone.message("b", "Q2", "u2@example.test")
+        alone.delivery("b", "Q2", "u2@example.test=250")
+        self.browser.wait("#latency .legend > :last-child dd", "2")
+        self.assertEqual(
+            self.browser.tell("evaluate", code="globalThis.gone"), [])
 
     def test_a_dead_exporter_is_told_and_what_was_shown_stays(self):
         alone, url = self.alone()

@@ -79,6 +79,7 @@ function Page() {
       </main>
       <footer>
         Postlag {summary.data?.version} · <a href="/metrics">metrics</a>
+        {" "}· <a href="/assets/licences.txt">licences</a>
         {" "}· press <kbd>/</kbd> to search
       </footer>
     </>

@@ -3,6 +3,12 @@
 // behind ?. So every view has a link, and the browser's way back works.
 import { useEffect, useState } from "preact/hooks";
 
+// Exemplars have ids without hyphens.
+function asId(key) {
+  const parts = /^(\w{8})(\w{4})(7\w{3})(\w{4})(\w{12})$/.exec(key);
+  return parts ? parts.slice(1).join("-") : key;
+}
+
 function parse() {
   const [path, query] = location.hash.replace(/^#\/?/, "").split(/\?(.*)/s);
   const slash = path.indexOf("/");
@@ -14,7 +20,7 @@ function parse() {
   } catch {
     // It stays as it was typed.
   }
-  return { view, key, given, get: (name) => given.get(name) || "" };
+  return { view, key: asId(key), given, get: (name) => given.get(name) || "" };
 }
 
 function compose(path, values) {
