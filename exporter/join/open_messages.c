@@ -233,6 +233,10 @@ open_messages_add(
 	for (size_t i = 0; i < message->recipient_count; i++)
 		set_state(messages, tracked, &tracked->message.recipients[i],
 		    message->recipients[i].state);
+	/* What was absent may be back, and what is told of it now, as one more
+	 * deferral, need not say so. */
+	if (message->evidence & MESSAGE_ABSENT)
+		look_times_begin(messages->looks, &tracked->look);
 	return tracked;
 }
 

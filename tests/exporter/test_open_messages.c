@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "exporter/join/fate.h"
 #include "exporter/join/slot_table.h"
 #include "tests/lib/unit.h"
 
@@ -229,6 +230,32 @@ an_open_message_takes_400_bytes_at_most(void **state)
 	open_messages_free(&messages);
 }
 
+static struct look *
+look_of_lost(struct open_messages *messages, uint32_t evidence)
+{
+	struct open_recipient recipient = {
+	    .address = "u1@example.org", .state = RECIPIENT_LOST};
+	const struct open_message message = {.id = uuid_new(BEGIN_NS),
+	    .instance = "mx.example.org",
+	    .evidence = evidence,
+	    .recipients = &recipient,
+	    .recipient_count = 1};
+
+	return tracked_look(open_messages_add(messages, &message));
+}
+
+/* It may be back: after a restart nothing but the queue may say so. */
+static void
+what_was_lost_before_a_restart_is_looked_for_again(void **state)
+{
+	struct open_messages *messages = open_messages_new(10);
+
+	look_times_set_first(open_messages_looks(messages), 5);
+	assert_int_not_equal(look_of_lost(messages, MESSAGE_ABSENT)->due, 0);
+	assert_int_equal(look_of_lost(messages, MESSAGE_CORRUPT)->due, 0);
+	open_messages_free(&messages);
+}
+
 int
 main(void)
 {
@@ -237,6 +264,8 @@ main(void)
 	    cmocka_unit_test(case_44_the_latest_claim_on_a_queue_id_counts),
 	    cmocka_unit_test(recipients_may_be_added_to_any_message),
 	    cmocka_unit_test(a_slot_table_is_what_a_list_is),
+	    cmocka_unit_test(
+		what_was_lost_before_a_restart_is_looked_for_again),
 	    cmocka_unit_test(an_open_message_takes_400_bytes_at_most),
 	};
 
