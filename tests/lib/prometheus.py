@@ -24,25 +24,51 @@ scrape_configs:
       - targets: ["127.0.0.1:{port}"]
 """
 
+ALERTING = """\
+  evaluation_interval: 1s
+rule_files: ["{rules}"]
+alerting:
+  alertmanagers:
+    - static_configs:
+        - targets: ["127.0.0.1:{alertmanager}"]
+"""
+
 
 class Prometheus:
-    def __init__(self, port, *features):
+    def __init__(self, port, *features, rules=None, alertmanager=None):
+        """`rules` is the text of a file of rules, `alertmanager` the port of
+        the one that is told of alerts."""
         self.private = PrivateDirectory()
         self.port = free_port()
         config = os.path.join(self.private.path, "prometheus.yml")
         with open(config, "w", encoding="ascii") as out:
-            out.write(CONFIGURATION.format(port=port))
+            out.write(self._configuration(port, rules, alertmanager))
         self.log_path = os.path.join(self.private.path, "log")
         command = ["prometheus", f"--config.file={config}",
                    f"--storage.tsdb.path={self.private.path}/data",
                    f"--web.listen-address=127.0.0.1:{self.port}",
                    "--log.level=warn"]
+        if rules:
+            # Otherwise what was told before the first Alertmanager was found
+            # is told again after a minute.
+            command.append("--rules.alert.resend-delay=1s")
         if features:
             command.append("--enable-feature=" + ",".join(features))
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         atexit.register(self._end)
+
+    def _configuration(self, port, rules, alertmanager):
+        text = CONFIGURATION.format(port=port)
+        if rules is None:
+            return text
+        path = os.path.join(self.private.path, "rules.yml")
+        with open(path, "w", encoding="utf-8") as out:
+            out.write(rules)
+        head, scrapes = text.split("scrape_configs:")
+        return head + ALERTING.format(
+            rules=path, alertmanager=alertmanager) + "scrape_configs:" + scrapes
 
     def __enter__(self):
         return self

@@ -14,6 +14,7 @@ from rule_tester import read_rules  # noqa: E402
 
 BUILD = os.environ.get("POSTLAG_BUILD", "build/release")
 RUNBOOK = "packaging/prometheus/runbook.md"
+TESTS = "tests/exporter/test_alerts.py"
 TEXTS = ("summary", "description", "runbook_url")
 SELECTOR = re.compile(r"\b(postlag_\w+)(?:\{([^}]*)\})?")
 MATCHER = re.compile(r'(\w+)(=~|!~|!=|=)"([^"]*)"')
@@ -89,6 +90,14 @@ def runbook():
                 yield f"{name}: speaks of {other}, which is no alert"
 
 
+def untested():
+    with open(TESTS, encoding="utf-8") as file:
+        text = file.read()
+    for name in RULES:
+        if f'alert("{name}"' not in text:
+            yield f"{name}: does not come in {TESTS}"
+
+
 RULES = read_rules()
 report = lint.Report()
 report.check("alerts say what they are about", incomplete())
@@ -96,5 +105,6 @@ report.check("alerts ask for metrics and labels that there are",
              unknown_metrics())
 report.check("each alert has a section in the runbook, each section an alert",
              runbook())
+report.check("each alert comes in a test", untested())
 report.note(f"{len(RULES)} alerts")
 report.end()

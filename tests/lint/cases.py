@@ -13,7 +13,7 @@ import lint  # noqa: E402
 
 CASES = {*range(1, 8), 9, 12, 13, 17, *range(19, 23), 24, 26, 27,
          *range(29, 32), *range(33, 43), 44, 45, *range(47, 52),
-         *range(53, 56)}
+         *range(53, 56), 75}
 
 # How a message may end other than by a 2xx for each recipient, and the tests
 # that show what is made of it on a real Postfix.
