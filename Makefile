@@ -65,6 +65,7 @@ endif
 # Layers, lowest first. A program links its own layer and those below.
 LAYERS := base proto milter lmtp store exporter cli
 MADE.proto := $(BUILD)/proto/event.pb-c.o
+MADE.exporter += $(BUILD)/exporter/serve/metrics.pb-c.o
 BELOW.proto := base
 BELOW.store := proto base
 BELOW.milter := proto base
@@ -104,13 +105,14 @@ $(BUILD)/%.o: %.c
 	$(CC) $(CFLAGS) -c -o $@ $<
 
 # The generated code is not ours to warn about.
-$(BUILD)/proto/event.pb-c.c: proto/event.proto
+$(BUILD)/%.pb-c.c: %.proto
 	@mkdir -p $(@D)
-	protoc-c --c_out=$(BUILD)/proto -Iproto event.proto
-$(BUILD)/proto/event.pb-c.h: $(BUILD)/proto/event.pb-c.c ;
-$(BUILD)/proto/event.pb-c.o: $(BUILD)/proto/event.pb-c.c
+	protoc-c --c_out=$(BUILD) -I. $<
+$(BUILD)/%.pb-c.h: $(BUILD)/%.pb-c.c ;
+$(BUILD)/%.pb-c.o: $(BUILD)/%.pb-c.c
 	$(CC) $(CSTD) $(OPT.$(V)) -w -c -o $@ $<
 $(BUILD)/proto/event_codec.o: $(BUILD)/proto/event.pb-c.h
+$(BUILD)/exporter/serve/exposition_protobuf.o: $(BUILD)/exporter/serve/metrics.pb-c.h
 
 # What npm brings is the same for all variants, and stays out of the sources.
 NODE_MODULES := build/web/node_modules

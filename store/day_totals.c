@@ -35,7 +35,7 @@ struct kept {
 struct day_totals {
 	const struct totals_names *names;
 	uint64_t *counters; /* the batch's */
-	struct histogram_total *loaded, *added;
+	struct histogram_total *added; /* likewise */
 	struct series_slots *slots;
 	struct kept *observations;
 	size_t observation_count, observation_capacity;
@@ -52,7 +52,6 @@ day_totals_new(const struct totals_names *names)
 	totals->names = names;
 	totals->counters =
 	    memory_zeroed(names->counter_count, sizeof(*totals->counters));
-	totals->loaded = memory_zeroed(histograms, sizeof(*totals->loaded));
 	totals->added = memory_zeroed(histograms, sizeof(*totals->added));
 	totals->slots = series_slots_new(names);
 	histogram_init(&totals->minute);
@@ -66,7 +65,6 @@ day_totals_free(struct day_totals **totals)
 	if (*totals == NULL)
 		return;
 	free((*totals)->counters);
-	free((*totals)->loaded);
 	free((*totals)->added);
 	series_slots_free(&(*totals)->slots);
 	free((*totals)->observations);
@@ -81,8 +79,8 @@ clear_batch(struct day_totals *totals)
 
 	memset(totals->counters, 0,
 	    names->counter_count * sizeof(*totals->counters));
-	memset(
-	    totals->added, 0, names->histogram_count * sizeof(*totals->added));
+	for (size_t i = 0; i < names->histogram_count; i++)
+		histogram_total_clear(&totals->added[i]);
 	totals->observation_count = 0;
 	totals->dirty = false;
 }
@@ -101,22 +99,23 @@ day_totals_load(
 	const struct totals_names *names = totals->names;
 	uint64_t *counters =
 	    memory_zeroed(names->counter_count, sizeof(*counters));
+	struct histogram_total *histograms =
+	    memory_zeroed(names->histogram_count, sizeof(*histograms));
 
 	day_totals_discard(totals);
-	memset(totals->loaded, 0,
-	    names->histogram_count * sizeof(*totals->loaded));
 	totals_rows_counters(
 	    database_statement(tables->database, SQL_COUNTERS_READ), names,
 	    counters);
 	totals_rows_histograms(
 	    database_statement(tables->database, SQL_TOTALS_READ), names,
-	    totals->loaded);
+	    histograms);
 	if (sums != NULL && database_check(tables->database, NULL) == 0) {
 		totals_begin(sums);
-		totals_add(sums, counters, totals->loaded);
+		totals_add(sums, counters, histograms);
 		totals_end(sums);
 	}
 	free(counters);
+	free(histograms);
 }
 
 void
@@ -208,12 +207,18 @@ static void
 write_histogram(
     struct day_totals *totals, struct day_tables *tables, size_t histogram)
 {
-	struct histogram_total sum = totals->loaded[histogram];
+	struct histogram_total sum = {.buckets = {0}};
 	int64_t series =
 	    series_slots_number(totals->slots, tables, (unsigned)histogram);
+	struct statement *read =
+	    database_statement(tables->database, SQL_TOTAL_READ);
 	struct buffer buckets = {0};
 	struct statement *write;
 
+	bind_integer(read, series);
+	if (statement_step(read) == 1)
+		sum = totals_row_histogram(read);
+	statement_end(read);
 	histogram_total_add(&sum, &totals->added[histogram]);
 	write = database_statement(tables->database, SQL_TOTAL_WRITE);
 	bind_integer(write, series);
@@ -226,7 +231,7 @@ static void
 write_histograms(struct day_totals *totals, struct day_tables *tables)
 {
 	for (size_t i = 0; i < totals->names->histogram_count; i++) {
-		if (totals->added[i].count > 0)
+		if (totals->added[i].exponential.count > 0)
 			write_histogram(totals, tables, i);
 	}
 }
@@ -358,7 +363,5 @@ day_totals_publish(struct day_totals *totals, struct totals *sums)
 	if (!totals->dirty)
 		return;
 	totals_add(sums, totals->counters, totals->added);
-	for (size_t i = 0; i < totals->names->histogram_count; i++)
-		histogram_total_add(&totals->loaded[i], &totals->added[i]);
 	clear_batch(totals);
 }

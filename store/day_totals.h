@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * day_totals: a file's share of the counters and histograms: what it holds, and
- * what the batch adds.
+ * day_totals: a file's share of the counters and histograms: what the batch
+ * adds to what it holds.
  *
  * Belongs to the ingest thread. Failures stick to the connection.
  */
@@ -21,8 +21,8 @@ struct totals_names;
 struct day_totals *day_totals_new(const struct totals_names *names);
 void day_totals_free(struct day_totals **totals);
 
-/* Reads what the file holds, forgetting what was known of it before. Unless
- * `sums` is NULL, adds it there. */
+/* Reads what the file holds, forgetting the batch. Unless `sums` is NULL, adds
+ * it there. */
 void day_totals_load(
     struct day_totals *totals, struct day_tables *tables, struct totals *sums);
 

@@ -165,12 +165,19 @@ add(struct histogram *histogram, int bucket, uint64_t count)
 void
 histogram_observe(struct histogram *histogram, int64_t value_ns)
 {
-	histogram->count++;
 	histogram->sum_ns = histogram_sum_ns(histogram->sum_ns, value_ns);
+	histogram_observe_many(histogram, value_ns, 1);
+}
+
+void
+histogram_observe_many(
+    struct histogram *histogram, int64_t value_ns, uint64_t count)
+{
+	histogram->count += count;
 	if (value_ns == 0)
-		histogram->zero++;
-	else
-		add(histogram, bucket_of(value_ns), 1);
+		histogram->zero += count;
+	else if (count > 0)
+		add(histogram, bucket_of(value_ns), count);
 }
 
 void

@@ -50,6 +50,10 @@ void histogram_clear(struct histogram *histogram);
 /* `value_ns` must not be negative: those are no durations. */
 void histogram_observe(struct histogram *histogram, int64_t value_ns);
 
+/* The same `count` times; adds no sum. */
+void histogram_observe_many(
+    struct histogram *histogram, int64_t value_ns, uint64_t count);
+
 void histogram_merge(struct histogram *into, const struct histogram *from);
 
 /* The duration at quantile `q` (0 to 1): the geometric middle of its bucket, so

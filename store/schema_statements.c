@@ -254,6 +254,7 @@ const char *const day_sql[DAY_STATEMENTS] = {
 	" ON CONFLICT DO UPDATE SET name = name RETURNING id",
     [SQL_TOTALS_READ] = "SELECT name, count, sum_ns, buckets FROM total"
 			" JOIN series ON series.id = total.series",
+    [SQL_TOTAL_READ] = "SELECT * FROM total WHERE series = ?",
     [SQL_TOTAL_WRITE] = "REPLACE INTO total VALUES(?, ?, ?, ?)",
     [SQL_MINUTE_READ] = CELL_READ("minute"),
     [SQL_MINUTE_WRITE] = CELL_WRITE("minute"),

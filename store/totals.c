@@ -11,7 +11,6 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "store/histogram.h"
 #include "store/observation.h"
 #include "store/totals_writer.h"
 
@@ -120,23 +119,29 @@ histogram_total_observe(
 
 	while (bucket < TOTALS_BUCKETS && value_ns > totals_bounds_ns[bucket])
 		bucket++;
-	total->count++;
-	total->sum_ns = histogram_sum_ns(total->sum_ns, value_ns);
+	histogram_observe(&total->exponential, value_ns);
 	total->buckets[bucket]++;
 	if (observation->message != NULL)
 		renew_exemplar(&total->exemplars[bucket],
-		    &(struct exemplar){*observation->message, value_ns,
-			observation->wall_ns});
+		    &(struct exemplar){
+			*observation->message, value_ns, observation->wall_ns});
 }
 
 void
 histogram_total_add(
     struct histogram_total *into, const struct histogram_total *from)
 {
-	into->count += from->count;
-	into->sum_ns = histogram_sum_ns(into->sum_ns, from->sum_ns);
+	histogram_merge(&into->exponential, &from->exponential);
 	for (unsigned i = 0; i <= TOTALS_BUCKETS; i++)
 		into->buckets[i] += from->buckets[i];
 	for (unsigned i = 0; i <= TOTALS_BUCKETS; i++)
 		renew_exemplar(&into->exemplars[i], &from->exemplars[i]);
+}
+
+void
+histogram_total_clear(struct histogram_total *total)
+{
+	histogram_clear(&total->exponential);
+	memset(total->buckets, 0, sizeof(total->buckets));
+	memset(total->exemplars, 0, sizeof(total->exemplars));
 }

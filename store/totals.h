@@ -12,6 +12,7 @@
 #define STORE_TOTALS_H
 
 #include "base/uuid.h"
+#include "store/histogram.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,7 +20,7 @@
 struct totals;
 
 /* Histograms have classic buckets with these inclusive upper bounds, 1 ms to 5
- * days, and a last one above them. */
+ * days, and a last one above them, beside the exponential ones. */
 #define TOTALS_BUCKETS 24
 extern const int64_t totals_bounds_ns[TOTALS_BUCKETS];
 
@@ -30,10 +31,10 @@ struct exemplar {
 	int64_t wall_ns; /* when that was complete */
 };
 
+/* Zeroed it is empty. */
 struct histogram_total {
-	uint64_t count;
-	int64_t sum_ns;
-	uint64_t buckets[TOTALS_BUCKETS + 1]; /* not cumulative */
+	struct histogram exponential;         /* with count and sum */
+	uint64_t buckets[TOTALS_BUCKETS + 1]; /* classic; not cumulative */
 	/* Of each bucket the last one since the program's start: in memory
 	 * only. */
 	struct exemplar exemplars[TOTALS_BUCKETS + 1];

@@ -36,18 +36,47 @@ totals_rows_counters(struct statement *rows, const struct totals_names *names,
 	statement_end(rows);
 }
 
+static uint64_t
+in_buckets(const struct histogram *histogram)
+{
+	uint64_t count = histogram->zero;
+
+	for (int i = histogram->low; i <= histogram->high; i++)
+		count += histogram->buckets[i];
+	return count;
+}
+
+/* What the classic buckets say of the exponential ones: no value lies above its
+ * bound. */
+static void
+spread(struct histogram_total *total)
+{
+	histogram_clear(&total->exponential);
+	for (unsigned i = 0; i < TOTALS_BUCKETS; i++)
+		histogram_observe_many(&total->exponential, totals_bounds_ns[i],
+		    total->buckets[i]);
+	histogram_observe_many(&total->exponential,
+	    totals_bounds_ns[TOTALS_BUCKETS - 1] + 1,
+	    total->buckets[TOTALS_BUCKETS]);
+}
+
+/* Rows of older versions have no exponential buckets. */
 struct histogram_total
 totals_row_histogram(struct statement *row)
 {
+	uint64_t count = (uint64_t)column_integer(row, 1);
 	struct packed_reader reader = {0};
-	struct histogram_total total = {
-	    .count = (uint64_t)column_integer(row, 1),
-	    .sum_ns = column_integer(row, 2),
-	};
+	struct histogram_total total = {.buckets = {0}};
 
 	reader.data = column_bytes(row, 3, &reader.size);
 	for (unsigned i = 0; i <= TOTALS_BUCKETS; i++)
 		total.buckets[i] = packed_unsigned(&reader);
+	if (histogram_decode(&total.exponential, reader.data, reader.size) !=
+		0 ||
+	    in_buckets(&total.exponential) != count)
+		spread(&total);
+	total.exponential.count = count;
+	total.exponential.sum_ns = column_integer(row, 2);
 	return total;
 }
 
@@ -59,8 +88,9 @@ totals_row_bind(struct statement *write, const struct histogram_total *total,
 
 	for (unsigned i = 0; i <= TOTALS_BUCKETS; i++)
 		packed_put_unsigned(&writer, total->buckets[i]);
-	bind_integer(write, (int64_t)total->count);
-	bind_integer(write, total->sum_ns);
+	histogram_encode(&total->exponential, buckets);
+	bind_integer(write, (int64_t)total->exponential.count);
+	bind_integer(write, total->exponential.sum_ns);
 	bind_blob(write, buckets->data, buckets->size);
 }
 

@@ -22,6 +22,9 @@ void totals_end(struct totals *totals);
 void histogram_total_observe(
     struct histogram_total *total, const struct observation *observation);
 
+/* Empties it; cheaper than to zero it. */
+void histogram_total_clear(struct histogram_total *total);
+
 void histogram_total_add(
     struct histogram_total *into, const struct histogram_total *from);
 

@@ -58,15 +58,16 @@ append_latencies(const struct picture *picture, struct buffer *out)
 {
 	buffer_append_string(out, ",\n\"latency_since_ever\": {");
 	for (unsigned i = 0; i < metric_sets(METRIC_DELIVERY_LATENCY); i++) {
-		const struct histogram_total *total =
+		const struct histogram *latency =
 		    &picture
-			 ->histograms[metric_index(METRIC_DELIVERY_LATENCY, i)];
+			 ->histograms[metric_index(METRIC_DELIVERY_LATENCY, i)]
+			 .exponential;
 
 		buffer_append_format(out,
 		    "%s\"%s\": {\"count\": %" PRIu64 ", \"sum\": %.9g}",
 		    i > 0 ? ", " : "",
 		    metric_label_value(METRIC_DELIVERY_LATENCY, i, 0),
-		    total->count, (double)total->sum_ns / 1e9);
+		    latency->count, (double)latency->sum_ns / 1e9);
 	}
 	buffer_append_string(out, "}");
 }

@@ -8,12 +8,15 @@
 #include "exporter/serve/http_media.h"
 
 static const struct exposition_format *const formats[] = {
-    &exposition_text, &exposition_openmetrics};
+    &exposition_text, &exposition_openmetrics, &exposition_protobuf};
 
 /* In the order of `formats`, which decides where a client has no preference. */
 static const struct http_media offers[] = {
     {"text/plain", {{"version", "0.0.4", false}}},
     {"application/openmetrics-text", {{"version", "1.0.0", false}}},
+    {"application/vnd.google.protobuf",
+	{{"proto", "io.prometheus.client.MetricFamily", true},
+	    {"encoding", "delimited", true}}},
 };
 
 const struct exposition_format *

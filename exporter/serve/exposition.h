@@ -47,6 +47,9 @@ extern const struct exposition_format exposition_text;
 /* OpenMetrics 1.0, with exemplars in the buckets of histograms. */
 extern const struct exposition_format exposition_openmetrics;
 
+/* Prometheus' protobuf, with native histograms beside classic buckets. */
+extern const struct exposition_format exposition_protobuf;
+
 /* The format that an Accept (NULL: there is none) asks for; text when it asks
  * for nothing that there is. */
 const struct exposition_format *exposition_choose(const char *accept);

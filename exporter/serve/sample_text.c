@@ -103,8 +103,8 @@ void
 sample_text_sum(struct buffer *out, const struct sample *sample,
     const struct histogram_total *value)
 {
-	sample_text_line(
-	    out, sample, "_sum", sample->family->unit, value->sum_ns);
-	sample_text_line(
-	    out, sample, "_count", METRIC_PLAIN, (int64_t)value->count);
+	sample_text_line(out, sample, "_sum", sample->family->unit,
+	    value->exponential.sum_ns);
+	sample_text_line(out, sample, "_count", METRIC_PLAIN,
+	    (int64_t)value->exponential.count);
 }

@@ -28,10 +28,10 @@ dump_totals(struct world *world, struct buffer *out)
 			buffer_append_format(out, "%s %lu\n",
 			    names->counters[i] + prefix, picture.counters[i]);
 	for (size_t i = 0; i < names->histogram_count; i++)
-		if (picture.histograms[i].count > 0)
+		if (picture.histograms[i].exponential.count > 0)
 			buffer_append_format(out, "%s %lu\n",
 			    names->histograms[i] + prefix,
-			    picture.histograms[i].count);
+			    picture.histograms[i].exponential.count);
 	picture_free(&picture);
 }
 

@@ -70,8 +70,8 @@ buckets_are_cumulative_and_end_with_the_count(void **state)
 	latency->buckets[0] = 2;
 	latency->buckets[1] = 3;
 	latency->buckets[TOTALS_BUCKETS] = 4;
-	latency->count = 9;
-	latency->sum_ns = INT64_C(1234500000);
+	latency->exponential.count = 9;
+	latency->exponential.sum_ns = INT64_C(1234500000);
 	text = text_of(&picture);
 	assert_has(text, "_bucket{route=\"inbound\",le=\"0.001\"} 2\n");
 	assert_has(text, "_bucket{route=\"inbound\",le=\"0.002\"} 5\n");

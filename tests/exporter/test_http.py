@@ -59,6 +59,7 @@ class Http(unittest.TestCase):
                 ("*/*", exposition.TEXT),
                 (f"{exposition.OPENMETRICS};q=0.5, text/plain;q=0.4",
                  exposition.OPENMETRICS),
+                (f"{exposition.PROTOBUF},*/*;q=0.1", exposition.PROTOBUF),
                 ("application/json", exposition.TEXT)):
             for method in ("GET", "HEAD"):
                 headers, body = self.assert_status(

@@ -89,6 +89,19 @@ prometheus_gets_the_format_it_prefers(void **state)
 		"escaping=allow-utf-8;q=0.3,text/plain;version=0.0.4;q=0.2,"
 		"*/*;q=0.1",
 		&exposition_openmetrics},
+	    /* 2.42 with native histograms */
+	    {PROTOBUF ";" FAMILY ";encoding=delimited," OM
+		      ";version=1.0.0;q=0.8," OM
+		      ";version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,"
+		      "*/*;q=0.1",
+		&exposition_protobuf},
+	    /* 3.9 with native histograms */
+	    {PROTOBUF ";" FAMILY ";encoding=delimited;q=0.6," OM
+		      ";version=1.0.0;escaping=allow-utf-8;q=0.5," OM
+		      ";version=0.0.1;q=0.4,text/plain;version=1.0.0;"
+		      "escaping=allow-utf-8;q=0.3,text/plain;version=0.0.4;"
+		      "q=0.2,*/*;q=0.1",
+		&exposition_protobuf},
 	    {OM ";version=0.0.1", &exposition_text},
 	    {OM, &exposition_openmetrics},
 	    {"text/plain;version=0.0.4;q=0.5," OM ";version=\"1.0.0\";q=0.4",

@@ -10,6 +10,7 @@ import unittest
 import tap
 from exporter_alone import ExporterAlone
 from prometheus import Prometheus
+from scraper import SINCE_START
 
 MESSAGES = 400
 STRANGERS = 20000
@@ -29,6 +30,9 @@ class RealPrometheus(unittest.TestCase):
         cls.addClassCleanup(cls.alone.__exit__, None)
         cls.classic = cls.enterClassContext(
             Prometheus(cls.alone.port, "exemplar-storage"))
+        cls.native = cls.enterClassContext(
+            Prometheus(cls.alone.port, "exemplar-storage",
+                       "native-histograms"))
         chance = random.Random(5)
         cls.latencies_ms = [int(1000 * chance.lognormvariate(-1, 2)) + 1
                             for _ in range(MESSAGES)]
@@ -36,6 +40,7 @@ class RealPrometheus(unittest.TestCase):
         cls.values = sorted(ms / 1000 for ms in cls.latencies_ms)
         cls.alone.wait_for(f"{LATENCY}_count", MESSAGES)
         cls.classic.wait_for(f"{LATENCY}_count{INBOUND}", MESSAGES)
+        cls.native.wait_for(f"histogram_count({LATENCY}{INBOUND})", MESSAGES)
 
     def bucket_of(self, value):
         """Its bounds by what /metrics says."""
@@ -49,7 +54,39 @@ class RealPrometheus(unittest.TestCase):
         return None
 
     def test_it_is_up(self):
-        self.assertEqual([up for _, up in self.classic.query("up")], [1])
+        for prometheus in self.classic, self.native:
+            self.assertEqual([up for _, up in prometheus.query("up")], [1])
+
+    def test_all_samples_are_those_of_the_text(self):
+        """Case 70. But for those that a scrape ago were others."""
+        seen = self.alone.metrics()
+        for prometheus in self.classic, self.native:
+            answer = prometheus.query('{__name__=~"postlag_.*_total"}')
+            self.assertTrue(answer)
+            for labels, value in answer:
+                own = {name: text for name, text in labels.items()
+                       if name not in ("__name__", "job", "instance")}
+                if labels["__name__"] not in SINCE_START:
+                    self.assertEqual(
+                        value, seen.value(labels["__name__"], **own), labels)
+
+    def test_native_quantiles_are_near_the_exact_ones(self):
+        for q in QUANTILES:
+            (_, answer), = self.native.query(
+                f"histogram_quantile({q}, {LATENCY}{INBOUND})")
+            ratio = answer / exact_quantile(self.values, q)
+            self.assertLessEqual(abs(math.log2(ratio)), 1 / 32, q)
+
+    def test_native_sums_are_exact(self):
+        (_, answer), = self.native.query(f"histogram_sum({LATENCY}{INBOUND})")
+        self.assertAlmostEqual(answer, sum(self.values), 6)
+
+    def test_empty_histograms_are_native_too(self):
+        counts = self.native.query(f"histogram_count({LATENCY})")
+        self.assertEqual(sorted(labels["route"] for labels, _ in counts),
+                         ["inbound", "internal", "outbound", "transit"])
+        self.assertEqual(sum(count for _, count in counts), MESSAGES)
+        self.assertEqual(self.native.query(f"{LATENCY}_count"), [])
 
     def test_classic_quantiles_lie_in_the_bucket_of_the_exact_ones(self):
         for q in QUANTILES:
@@ -84,6 +121,7 @@ class RealPrometheus(unittest.TestCase):
         used = {self.bucket_of(value) for value in self.values}
         self.assertEqual({self.bucket_of(float(exemplar["value"]))
                           for exemplar in exemplars}, used)
+        self.check_exemplars(self.exemplars(self.native, LATENCY))
 
     def test_promtool_finds_nothing_to_say(self):
         _, _, body = self.alone.request("/metrics")

@@ -2,7 +2,7 @@
 /*
  * tool_exposition FORMAT SEED: writes families with labels that are hard to
  * escape, then those of the exporter, all with random values, in a format:
- * "text", "openmetrics", or "truth", a line for each label set:
+ * "text", "openmetrics", "protobuf", or "truth", a line for each label set:
  *
  *     FAMILY LABEL=VALUE... : NUMBER
  *     FAMILY LABEL=VALUE... : SECONDS@TIME/MESSAGE...
@@ -205,6 +205,7 @@ main(int argc, char **argv)
 	} formats[] = {
 	    {"text", &exposition_text},
 	    {"openmetrics", &exposition_openmetrics},
+	    {"protobuf", &exposition_protobuf},
 	    {"truth", &truth},
 	};
 	const struct exposition_format *format = NULL;

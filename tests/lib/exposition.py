@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Strict readers of what Prometheus scrapes: the text format 0.0.4, OpenMetrics
 1.0 and protobuf. All give {family's name: Family}, whatever the format: names
-with _total, numbers as they were written (Decimal; float in protobuf).
+with _total, numbers as Decimal.
 
 What a format does not allow is an AssertionError.
 """
@@ -10,8 +10,11 @@ import re
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+import exposition_protobuf
+
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
 OPENMETRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+PROTOBUF = exposition_protobuf.CONTENT_TYPE
 
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
 LABEL_NAME = r"[a-zA-Z_][a-zA-Z0-9_]*"
@@ -33,6 +36,7 @@ class Histogram:
     exemplars: dict = field(default_factory=dict)  # likewise
     sum: Decimal = None
     count: int = None
+    native: dict = None  # by index in schema 5, not cumulative; "zero" too
 
 
 @dataclass
@@ -253,7 +257,61 @@ def check_histogram(histogram):
         below = edge
 
 
+def exact(number):
+    """The decimal number that a float is the nearest to."""
+    return Decimal(repr(number))
+
+
+def bound_text(bound):
+    """As the label le has it."""
+    return "+Inf" if bound == float("inf") else repr(bound)
+
+
+def read_exemplar(parts):
+    return Exemplar(
+        {label["name"]: label["value"] for label in parts["label"]},
+        exact(parts["value"]),
+        parts["timestamp"]["seconds"]
+        + Decimal(parts["timestamp"]["nanos"]) / 1000000000)
+
+
+def read_histogram(parts):
+    bounds = [bound_text(bucket["upper_bound"]) for bucket in parts["bucket"]]
+    histogram = Histogram(
+        {bound: bucket["cumulative_count"] for bound, bucket
+         in zip(bounds, parts["bucket"])},
+        {bound: read_exemplar(bucket["exemplar"]) for bound, bucket
+         in zip(bounds, parts["bucket"]) if "exemplar" in bucket},
+        exact(parts["sample_sum"]), parts["sample_count"],
+        exposition_protobuf.native_buckets(parts))
+    assert sum(histogram.native.values()) == histogram.count
+    beside = [read_exemplar(exemplar) for exemplar in parts["exemplars"]]
+    assert beside == sorted(histogram.exemplars.values(),
+                            key=lambda exemplar: exemplar.time)
+    return histogram
+
+
+def read_protobuf(body):
+    families = {}
+    for parts in exposition_protobuf.messages(body):
+        kind = exposition_protobuf.TYPES[parts["type"]]
+        family = Family(parts["name"], kind, parts["help"])
+        assert family.name not in families, f"{family.name} twice"
+        families[family.name] = family
+        for metric in parts["metric"]:
+            labels = {label["name"]: label["value"]
+                      for label in metric.pop("label")}
+            (field_name, value), = metric.items()
+            assert field_name == kind
+            family.add(labels, read_histogram(value) if kind == "histogram"
+                       else exact(value["value"]))
+        check_family(family)
+    return families
+
+
 def read(content_type, body):
     """By its Content-Type."""
+    if content_type == exposition_protobuf.CONTENT_TYPE:
+        return read_protobuf(body)
     readers = {TEXT: TextReader, OPENMETRICS: OpenMetricsReader}
     return readers[content_type](body.decode()).families

@@ -51,6 +51,8 @@ BORROWED = (
     (r"syslog\.h", r"base/log\.c", 1),
     (r"xxhash\.h", r"(proto|store)/", 2),
     (r"proto/event\.pb-c\.h", r"proto/event_codec\.c", 1),
+    (r"exporter/serve/metrics\.pb-c\.h",
+     r"exporter/serve/exposition_protobuf\.c", 1),
     (r"protobuf-c/.*", r"proto/wire_struct\.h", 1),
     (r"libmilter/.*", r"milter/", 1),
     (r"event2/.*", r"lmtp/", 3),
@@ -100,7 +102,7 @@ def layer_findings(path, header):
     elif layer == "cli" and other == "store" \
             and header not in CLI_SEES_OF_STORE:
         yield f"cli sees the store through its queries, not {header}"
-    elif not os.path.exists(header) and header != "proto/event.pb-c.h":
+    elif not os.path.exists(header.replace(".pb-c.h", ".proto")):
         yield f"{header} does not exist"
     elif layer == other == "exporter":
         yield from part_findings(path, header)

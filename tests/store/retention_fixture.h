@@ -128,10 +128,15 @@ describe_totals(struct fixture *fixture, struct buffer *out)
 		buffer_append_format(out, "counter %lu\n", counters[i]);
 	for (int i = 0; i < HISTOGRAMS; i++) {
 		buffer_append_format(out, "histogram %lu %ld",
-		    histograms[i].count, histograms[i].sum_ns);
+		    histograms[i].exponential.count,
+		    histograms[i].exponential.sum_ns);
 		for (int j = 0; j <= TOTALS_BUCKETS; j++)
 			buffer_append_format(
 			    out, " %lu", histograms[i].buckets[j]);
+		for (int j = 0; j < HISTOGRAM_BUCKETS; j++)
+			if (histograms[i].exponential.buckets[j] > 0)
+				buffer_append_format(out, " %d:%lu", j,
+				    histograms[i].exponential.buckets[j]);
 		buffer_append_string(out, "\n");
 	}
 }

@@ -323,7 +323,8 @@ assert_totals(struct fixture *fixture, uint64_t messages, uint64_t deliveries)
 	totals_snapshot(fixture->totals, counters, histograms);
 	assert_int_equal(counters[COUNTER_MESSAGES], messages);
 	assert_int_equal(counters[COUNTER_DELIVERIES], deliveries);
-	assert_int_equal(histograms[HISTOGRAM_LATENCY].count, deliveries);
+	assert_int_equal(
+	    histograms[HISTOGRAM_LATENCY].exponential.count, deliveries);
 	for (size_t i = 0; i <= TOTALS_BUCKETS; i++)
 		sum += histograms[HISTOGRAM_LATENCY].buckets[i];
 	assert_int_equal(sum, deliveries);

@@ -29,7 +29,7 @@ bounds_are_inclusive_and_the_last_bucket_has_none(void **state)
 	for (size_t i = 1; i < TOTALS_BUCKETS; i++)
 		assert_row(i, total.buckets[i] == 2);
 	assert_int_equal(total.buckets[TOTALS_BUCKETS], 1);
-	assert_int_equal(total.count, 2 * TOTALS_BUCKETS + 1);
+	assert_int_equal(total.exponential.count, 2 * TOTALS_BUCKETS + 1);
 	assert_int_equal(totals_bounds_ns[0], 1000000);
 	assert_int_equal(totals_bounds_ns[TOTALS_BUCKETS - 1], 5 * DAY_NS);
 	for (size_t i = 1; i < TOTALS_BUCKETS; i++)
@@ -47,11 +47,19 @@ add_one(struct fixture *fixture, int64_t wall_ns, int64_t value_ns)
 	day_file_observe(file, HISTOGRAM_LATENCY, wall_ns, value_ns);
 }
 
+static uint64_t
+exponentially(const struct histogram_total *total, int64_t value_ns)
+{
+	return total->exponential
+	    .buckets[histogram_index(value_ns) - HISTOGRAM_INDEX_MIN];
+}
+
 static void
 sums_of_all_files_come_back_after_a_restart(void **state)
 {
 	struct fixture *fixture = *state;
 	struct histogram_total histograms[HISTOGRAMS];
+	const struct histogram_total *latency = &histograms[HISTOGRAM_LATENCY];
 	uint64_t counters[COUNTERS];
 
 	for (int64_t day = -6; day <= 1; day++)
@@ -68,11 +76,14 @@ sums_of_all_files_come_back_after_a_restart(void **state)
 		fixture_reopen(fixture);
 		totals_snapshot(fixture->totals, counters, histograms);
 		assert_int_equal(counters[COUNTER_MESSAGES], 25);
-		assert_int_equal(histograms[HISTOGRAM_LATENCY].count, 25);
-		assert_int_equal(histograms[HISTOGRAM_LATENCY].sum_ns,
-		    (8 * 6 + 7) * SECOND_NS);
-		assert_int_equal(histograms[HISTOGRAM_LATENCY].buckets[9], 8);
-		assert_int_equal(histograms[HISTOGRAM_QUEUE].count, 0);
+		assert_int_equal(latency->exponential.count, 25);
+		assert_int_equal(
+		    latency->exponential.sum_ns, (8 * 6 + 7) * SECOND_NS);
+		assert_int_equal(latency->buckets[9], 8);
+		assert_int_equal(exponentially(latency, SECOND_NS), 8);
+		assert_int_equal(exponentially(latency, 7 * SECOND_NS), 1);
+		assert_int_equal(
+		    histograms[HISTOGRAM_QUEUE].exponential.count, 0);
 	}
 }
 
@@ -144,6 +155,37 @@ ask(struct fixture *fixture, const char *sql)
 	return number;
 }
 
+/* In rows of older versions the blob ends with the classic buckets. */
+static void
+older_rows_are_spread_by_their_classic_buckets(void **state)
+{
+	struct fixture *fixture = *state;
+	struct histogram_total histograms[HISTOGRAMS];
+	const struct histogram_total *latency = &histograms[HISTOGRAM_LATENCY];
+	uint64_t counters[COUNTERS];
+
+	add_one(fixture, NOW_NS, 3 * SECOND_NS);
+	add_one(fixture, NOW_NS, 4 * SECOND_NS);
+	add_one(fixture, NOW_NS, 6 * DAY_NS);
+	fixture_must_commit(fixture, 1);
+	fixture_close(fixture);
+	ask(fixture, "UPDATE total SET buckets = substr(buckets, 1, 25)");
+	fixture->totals = totals_new(&fixture_names);
+	fixture->store =
+	    store_open(&fixture->settings, fixture->totals, &fixture->reason);
+	for (int restart = 0; restart < 2; restart++) {
+		totals_snapshot(fixture->totals, counters, histograms);
+		assert_int_equal(latency->exponential.count, 3 + restart);
+		assert_int_equal(exponentially(latency, 3 * SECOND_NS), 0);
+		assert_int_equal(exponentially(latency, 5 * SECOND_NS), 2);
+		assert_int_equal(exponentially(latency, 5 * DAY_NS + 1), 1);
+		assert_int_equal(exponentially(latency, SECOND_NS), restart);
+		add_one(fixture, NOW_NS, SECOND_NS);
+		fixture_must_commit(fixture, 2 + (uint64_t)restart);
+		fixture_reopen(fixture);
+	}
+}
+
 static void
 cells_lie_at_the_minute_and_hour_of_completion(void **state)
 {
@@ -192,7 +234,7 @@ names_that_are_not_known_stay_in_the_file(void **state)
 	totals_snapshot(fixture->totals, values, &histogram);
 	assert_int_equal(values[0], 2);
 	assert_int_equal(values[1], 0);
-	assert_int_equal(histogram.count, 2);
+	assert_int_equal(histogram.exponential.count, 2);
 	day_file_count(
 	    store_file(fixture->store, fixture_message_ns(1), NULL), 1, 5);
 	fixture_must_commit(fixture, 2);
@@ -209,6 +251,7 @@ main(void)
 	cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	    cmocka_unit_test(bounds_are_inclusive_and_the_last_bucket_has_none),
 	    TEST(sums_of_all_files_come_back_after_a_restart),
+	    TEST(older_rows_are_spread_by_their_classic_buckets),
 	    TEST(exemplars_are_the_last_of_their_bucket),
 	    TEST(cells_lie_at_the_minute_and_hour_of_completion),
 	    TEST(names_that_are_not_known_stay_in_the_file),
