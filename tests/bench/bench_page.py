@@ -6,7 +6,7 @@ with days of mail in the store.
 
 For each period: median and worst of TIMES visits of a browser that has nothing
 of the page, from the visit's beginning to the first paint with words in it and
-to all charts drawn, and all bytes that came, headers included.
+to the last answer, and all bytes that came, headers included.
 """
 
 import json
@@ -50,14 +50,11 @@ def fill(alone, messages, days):
 
 
 def visit(browser, url):
-    """(first paint, last answer, charts drawn: in ms; bytes)."""
-    started = time.monotonic()
+    """(first paint in ms, last answer in ms, bytes)."""
     browser.open(url)
     for part in (".totals", ".plot canvas", "#in-flight p, #in-flight table"):
         browser.wait(part)
-    drawn = 1e3 * (time.monotonic() - started)
-    paint, answered, size = json.loads(browser.tell("evaluate", code=FIGURES))
-    return paint, answered, drawn, size
+    return json.loads(browser.tell("evaluate", code=FIGURES))
 
 
 def main():
@@ -73,7 +70,7 @@ def main():
             print(f"{period:4}", *(
                 f"{name} {statistics.median(times):.0f}, worst "
                 f"{max(times):.0f} ms;" for name, times in zip(
-                    ("painted", "answered", "drawn"), zip(*visits))),
+                    ("painted", "answered"), zip(*visits))),
                 f"{max(size for *_, size in visits) / 1000:.1f} kB",
                 flush=True)
 
