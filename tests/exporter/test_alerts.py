@@ -140,12 +140,12 @@ class Alerts(unittest.TestCase):
             recipients("deferred"): at((0, 0), (60, 1), (8 * HOUR, 0)),
             'postlag_oldest_in_flight_timestamp_seconds':
                 at((0, 0), (60, 3600), (8 * HOUR, 0)),
-        }, away=(6 * HOUR, 6 * HOUR + 3), says=[
+        }, away=(6 * HOUR, 6 * HOUR + 5), says=[
             "mx1.example:9154: the oldest mail in the queue has waited for "
-            "4h 20m 0s"], firing={
-            5 * HOUR + 8: [], 5 * HOUR + 20: [backlog],
-            6 * HOUR + 1: [backlog], 6 * HOUR + 4: [backlog],
-            8 * HOUR + 1: []})
+            "4h 20m 0s"], step=5, firing={
+            5 * HOUR + 10: [], 5 * HOUR + 20: [backlog],
+            6 * HOUR: [backlog], 6 * HOUR + 5: [backlog],
+            8 * HOUR: []})
 
     def test_no_backlog_of_what_is_held(self):
         self.check({
@@ -171,31 +171,38 @@ class Alerts(unittest.TestCase):
         ratio = alert("PostlagDeferralRatio")
         self.check({
             attempts("delivered"): growing((0, 30)),
-            attempts("deferred"): growing((0, 1), (60, 10), (180, 0)),
-            attempts("unanswered"): growing((0, 0), (60, 10), (180, 0)),
+            attempts("deferred"): growing((0, 1), (60, 10), (120, 0)),
+            attempts("unanswered"): growing((0, 0), (60, 10), (120, 0)),
         }, says=["mx1.example:9154: the LMTP server refuses 40% for now"],
-            firing={60: [], 100: [ratio], 180: [ratio], 211: []})
+            firing={60: [], 100: [ratio], 120: [ratio], 151: []})
 
     def test_deferral_ratio_of_little_mail(self):
         """All of it, and fewer than twenty in half an hour"""
         self.check({attempts("deferred"): growing((0, 0.5))},
-                   firing={minute: [] for minute in range(0, 3 * HOUR, 7)})
+                   firing={minute: [] for minute in range(0, 2 * HOUR, 7)})
 
     def test_deferred_growing(self):
         grows = alert("PostlagDeferredGrowing")
         self.check({
             recipients("deferred"): lambda minute:
-                100 + 10 * min(max(0, minute - 120), 60),
+                100 + 10 * min(max(0, minute - 60), 60),
             outcomes("relayed"): growing((0, 10)),
         }, says=["mx1.example:9154: 50% of the last hour's mail was deferred"
                  " and still is"], firing={
-            120: [], 180: [grows], 245: []})
+            60: [], 120: [grows], 185: []})
 
     def test_deferred_growing_by_what_is_little_among_the_rest(self):
         self.check({
             recipients("deferred"): growing((0, 2)),
             outcomes("delivered"): growing((0, 10)),
-        }, firing={minute: [] for minute in range(0, 3 * HOUR, 7)})
+        }, firing={minute: [] for minute in range(0, 2 * HOUR, 7)})
+
+    def test_deferred_growing_not_by_what_has_waited_for_long(self):
+        """Among little other mail"""
+        self.check({
+            recipients("deferred"): at((0, 100)),
+            outcomes("delivered"): growing((0, 0.1)),
+        }, firing={minute: [] for minute in range(0, 2 * HOUR, 7)})
 
     def test_source_silent(self):
         """A heartbeat that does not come (case 9)"""
@@ -212,15 +219,15 @@ class Alerts(unittest.TestCase):
                            DAY + HOUR: []}, step=5)
 
     def test_source_not_silent_while_the_exporter_catches_up(self):
-        """Three hours away; what it reads then is old"""
+        """An hour away; what it reads then is old"""
         self.check({
             last("milter"): lambda minute: 60 * (
-                minute if not 200 <= minute < 220
-                else minute - (220 - minute) * 9),
-            'postlag_catch_up_seconds': at((0, 0), (200, -1), (220, 0)),
-        }, away=(20, 200), firing={
-            24: [], 30: [DOWN], 199: [DOWN],
-            **{minute: [] for minute in range(200, 2 * HOUR + 200)}})
+                minute if not 80 <= minute < 100
+                else minute - (100 - minute) * 3),
+            'postlag_catch_up_seconds': at((0, 0), (80, -1), (100, 0)),
+        }, away=(20, 80), firing={
+            24: [], 30: [DOWN], 79: [DOWN],
+            **{minute: [] for minute in range(80, 110)}})
 
     def test_source_never_heard_is_not_silent(self):
         """A host without the hook"""
@@ -260,16 +267,16 @@ class Alerts(unittest.TestCase):
         self.check({
             'postlag_messages_accepted_total': growing((0, 9), (60, 0)),
             'postlag_unstamped_total{reason="no_message"}':
-                growing((0, 0.5), (60, 6), (180, 0)),
+                growing((0, 0.5), (60, 6), (120, 0)),
             'postlag_unstamped_total{reason="no_stamp"}':
-                growing((0, 0), (60, 3), (180, 0)),
+                growing((0, 0), (60, 3), (120, 0)),
         }, says=["mx1.example:9154: 100% of the mail has no stamp"], firing={
-            60: [], 130: [unstamped], 180: [unstamped], 242: []})
+            60: [], 120: [unstamped], 175: [unstamped], 182: []})
 
     def test_unstamped_of_little_mail(self):
         self.check({'postlag_unstamped_total{reason="no_message"}':
                     growing((0, 0.1))},
-                   firing={minute: [] for minute in range(0, 3 * HOUR, 7)})
+                   firing={minute: [] for minute in range(0, 2 * HOUR, 7)})
 
     def test_loss_detection(self):
         for state, other in (("off", "blind"), ("blind", "off")):
@@ -369,8 +376,8 @@ class Alerts(unittest.TestCase):
             3 * HOUR: [], 4 * HOUR + 5: [filling], 8 * HOUR: [filling],
             15 * HOUR: []}, step=5)
         self.check({name: lambda minute: 40 * GIB - (
-            10 * GIB if 60 <= minute < 90 else 0)},
-            step=5, firing={minute: [] for minute in range(0, 8 * HOUR, 35)})
+            30 * GIB if 240 <= minute < 270 else 0)},
+            step=5, firing={minute: [] for minute in range(0, 8 * HOUR, 5)})
 
     def test_store_errors(self):
         """Counted since start, and over one"""
