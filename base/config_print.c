@@ -18,11 +18,21 @@
 /* Whether a line may be broken at this space: the reader puts one space between
  * continued lines, and drops those around their ends. */
 static bool
-may_break(const char *space)
+is_single(const char *space)
 {
 	return space[0] == ' ' && strchr(" \t", space[-1]) == NULL &&
-	       strchr(" \t", space[1]) == NULL &&
-	       config_value_misread(space + 1) == 0;
+	       strchr(" \t", space[1]) == NULL;
+}
+
+/* What then looks like an option's name needs a line of its own. */
+static bool
+may_break(const char *space)
+{
+	size_t name = config_value_misread(space + 1);
+	const char *behind = space + 1 + name;
+
+	return is_single(space) &&
+	       (name == 0 || (is_single(behind) && behind[1] == '='));
 }
 
 /* The size of the text's first part: up to the last break within `room`, else
@@ -57,7 +67,9 @@ print_value(FILE *out, const char *name, const char *text, size_t size)
 	while (part < size) {
 		text += part + 1;
 		size -= part + 1;
-		part = first_part(text, size, LINE_BYTES);
+		part = config_value_misread(text);
+		if (part == 0)
+			part = first_part(text, size, LINE_BYTES);
 		fprintf(out, "\t%.*s\n", (int)part, text);
 	}
 }
