@@ -329,9 +329,12 @@ class Balances(FateCase):
             len(message["recipients"]) for message in self.stack.queue())
 
     def take_from_the_queue(self):
-        held = [message for message in self.stack.queue()
+        # One that moves meanwhile may be listed twice.
+        queue = {message["queue_id"]: message
+                 for message in self.stack.queue()}.values()
+        held = [message for message in queue
                 if message["queue_name"] == "hold"]
-        never = [message for message in self.stack.queue()
+        never = [message for message in queue
                  if message["queue_name"] != "hold"]
         released = held[::3]
         self.take("-H", released, "released")
