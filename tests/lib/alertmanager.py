@@ -7,15 +7,13 @@ webhook that it tells.
         webhook.wait_for("firing", alertname="PostlagMailLost")
 """
 
-import atexit
 import http.server
 import json
-import os
 import re
-import subprocess
 import threading
 
-from waiting import PATIENCE, PrivateDirectory, free_port, wait_until
+from private_server import PrivateServer
+from waiting import PATIENCE, wait_until
 
 EXAMPLE = "packaging/prometheus/alertmanager.yml"
 
@@ -71,22 +69,15 @@ class Webhook:
                 if labels["alertname"] == name][-1]
 
 
-class Alertmanager:
+class Alertmanager(PrivateServer):
     def __init__(self, webhook_port):
-        self.private = PrivateDirectory()
-        self.port = free_port()
-        config = os.path.join(self.private.path, "alertmanager.yml")
-        with open(config, "w", encoding="utf-8") as out:
-            out.write(self._configuration(webhook_port))
-        self.log_path = os.path.join(self.private.path, "log")
-        with open(self.log_path, "wb") as log:
-            self.process = subprocess.Popen(
-                ["prometheus-alertmanager", f"--config.file={config}",
-                 f"--storage.path={self.private.path}/data",
-                 f"--web.listen-address=127.0.0.1:{self.port}",
-                 "--cluster.listen-address="],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        atexit.register(self._end)
+        super().__init__()
+        config = self.write("alertmanager.yml",
+                            self._configuration(webhook_port))
+        self.run(["prometheus-alertmanager", f"--config.file={config}",
+                  f"--storage.path={self.private.path}/data",
+                  f"--web.listen-address=127.0.0.1:{self.port}",
+                  "--cluster.listen-address="])
 
     @staticmethod
     def _configuration(webhook_port):
@@ -97,15 +88,3 @@ class Alertmanager:
                               f"http://127.0.0.1:{webhook_port}/", text)
         assert found == 1, text
         return re.sub(r"(group_wait|group_interval): \w+", r"\1: 1s", text)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self._end()
-        self.private.remove()
-
-    def _end(self):
-        if self.process.poll() is None:
-            self.process.terminate()
-            self.process.wait(PATIENCE)

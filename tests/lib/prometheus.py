@@ -6,14 +6,12 @@
         prometheus.query('histogram_quantile(0.5, ...)')
 """
 
-import atexit
 import json
-import os
-import subprocess
 import urllib.parse
 import urllib.request
 
-from waiting import PATIENCE, PrivateDirectory, free_port, wait_until
+from private_server import PrivateServer
+from waiting import PATIENCE, wait_until
 
 CONFIGURATION = """\
 global:
@@ -34,16 +32,13 @@ alerting:
 """
 
 
-class Prometheus:
+class Prometheus(PrivateServer):
     def __init__(self, port, *features, rules=None, alertmanager=None):
         """`rules` is the text of a file of rules, `alertmanager` the port of
         the one that is told of alerts."""
-        self.private = PrivateDirectory()
-        self.port = free_port()
-        config = os.path.join(self.private.path, "prometheus.yml")
-        with open(config, "w", encoding="ascii") as out:
-            out.write(self._configuration(port, rules, alertmanager))
-        self.log_path = os.path.join(self.private.path, "log")
+        super().__init__()
+        config = self.write("prometheus.yml",
+                            self._configuration(port, rules, alertmanager))
         command = ["prometheus", f"--config.file={config}",
                    f"--storage.tsdb.path={self.private.path}/data",
                    f"--web.listen-address=127.0.0.1:{self.port}",
@@ -54,37 +49,16 @@ class Prometheus:
             command.append("--rules.alert.resend-delay=1s")
         if features:
             command.append("--enable-feature=" + ",".join(features))
-        with open(self.log_path, "wb") as log:
-            self.process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        atexit.register(self._end)
+        self.run(command)
 
     def _configuration(self, port, rules, alertmanager):
         text = CONFIGURATION.format(port=port)
         if rules is None:
             return text
-        path = os.path.join(self.private.path, "rules.yml")
-        with open(path, "w", encoding="utf-8") as out:
-            out.write(rules)
+        path = self.write("rules.yml", rules)
         head, scrapes = text.split("scrape_configs:")
         return head + ALERTING.format(
             rules=path, alertmanager=alertmanager) + "scrape_configs:" + scrapes
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self._end()
-        self.private.remove()
-
-    def _end(self):
-        if self.process.poll() is None:
-            self.process.terminate()
-            self.process.wait(PATIENCE)
-
-    def log(self):
-        with open(self.log_path, encoding="utf-8") as log:
-            return log.read()
 
     def ask(self, path, **arguments):
         """The data that the API answers with."""
