@@ -8,7 +8,6 @@ import json
 import os
 import re
 import threading
-import time
 import unittest
 
 import killer
@@ -156,7 +155,8 @@ class Acknowledged(LossCase):
         self.assertIn("--yes does it", done.stdout)
         self.assertEqual(self.listed(), (1, queue_ids))
         for arguments in (["--before", "1h"], ["--since", "1s"]):
-            time.sleep(0 if "--before" in arguments else 1)
+            wait_until(lambda: self.listed(*arguments) == (0, set()),
+                       f"none to be {arguments}")
             done = self.ack("--lost", "--yes", *arguments)
             self.assertEqual(done.stdout, "nothing known to be lost\n")
             self.assertEqual(self.listed(*arguments), (0, set()))

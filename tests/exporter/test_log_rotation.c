@@ -316,6 +316,18 @@ what_names_belong_to_a_log(void **state)
 				  rows[i].included);
 }
 
+/* Until what is written has another time of change than what was. */
+static void
+wait_for_another_time(void)
+{
+	struct timespec before, now;
+
+	clock_gettime(CLOCK_REALTIME_COARSE, &before);
+	do
+		clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	while (now.tv_sec == before.tv_sec && now.tv_nsec == before.tv_nsec);
+}
+
 /* Two files whose first lines are of the same second, without fractions. */
 static void
 rotations_within_one_second(void **state)
@@ -334,7 +346,7 @@ rotations_within_one_second(void **state)
 		snprintf(name, sizeof(name), "mail.log.%d", 3 - i);
 		if (i < 3)
 			rename_log(log, "mail.log", name);
-		usleep(20000);
+		wait_for_another_time();
 	}
 	follow_from(log, at);
 	for (int i = 1; i < 4; i++) {
