@@ -19,15 +19,16 @@ struct arena;
 struct reason;
 struct store;
 
-/* What the join keeps of a message: enough to join deliveries to it. */
+/* What the join keeps of a message: enough to join deliveries to it. A million
+ * of them are held: order and sizes leave no room between the fields. */
 struct open_recipient {
 	const char *address;
-	enum recipient_state state;
-	enum fate_reason reason;
+	enum recipient_state state : 8;
+	enum fate_reason reason : 8;
+	bool expected;
 	uint32_t evidence;
 	uint32_t attempts;
 	uint32_t leg_position;
-	bool expected;
 	int64_t leg_row;      /* the delivery that decided; 0: none */
 	const char *original; /* orig_to; NULL: not known */
 };
@@ -39,16 +40,16 @@ struct open_message {
 	const char *queue_id;
 	enum message_ending ending;
 	uint32_t evidence;
-	uint64_t size_bytes;       /* by the log; 0: not known */
-	uint32_t queue_recipients; /* see record.h */
+	uint64_t size_bytes; /* by the log; 0: not known */
 	struct stamp mail_at;
 	struct stamp eom_at;
 	uint8_t boot_id[CLOCK_BOOT_ID_BYTES];
 	struct open_recipient *recipients;
-	size_t recipient_count;
 	/* Those that it got later; the one it began with is not among them. */
 	struct queue_id_claim *queue_ids;
 	size_t queue_id_count;
+	uint32_t recipient_count;
+	uint32_t queue_recipients; /* see record.h */
 };
 
 /* Finds a message by id in the file of the id's day, however old, in those of

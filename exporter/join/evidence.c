@@ -261,7 +261,7 @@ evidence_new_recipient(const struct subject *subject, const char *address,
 	    change_of(weigh(message), &unknown, news);
 	bool is_unstamped = message->ending == MESSAGE_ENDING_LOGGED;
 
-	change.number = (uint32_t)message->recipient_count;
+	change.number = message->recipient_count;
 	if (store_add_recipient(&message->key, address, &change, reason) != 0)
 		return -1;
 	count_added(subject, is_unstamped ? ADDED_UNSTAMPED : ADDED_EXPANDED);

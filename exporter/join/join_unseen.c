@@ -129,7 +129,7 @@ join_add_message(struct join *join, struct day_file *file,
 	    .mail_at = event->mail_at,
 	    .eom_at = event->eom_at,
 	    .recipients = open_recipients(join->scratch, addition),
-	    .recipient_count = event->recipient_count,
+	    .recipient_count = (uint32_t)event->recipient_count,
 	};
 
 	if (message.recipients == NULL)

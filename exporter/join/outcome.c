@@ -206,8 +206,8 @@ add_recipient(
 		outcome->reason) != 0)
 		return -1;
 	return filing_reply(outcome->leg->sessions, &outcome->subject,
-	    (uint32_t)outcome->message->recipient_count - 1,
-	    outcome_session(recipient), outcome->reason);
+	    outcome->message->recipient_count - 1, outcome_session(recipient),
+	    outcome->reason);
 }
 
 int

@@ -20,7 +20,7 @@ struct slot {
 
 struct slot_table {
 	struct slot *slots;
-	size_t capacity; /* a power of 2, or 0 */
+	size_t capacity;
 	size_t count;
 };
 

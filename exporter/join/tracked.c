@@ -73,7 +73,7 @@ tracked_new(const struct open_message *message, const char *instance)
 	at += own->recipient_count * sizeof(*own->recipients);
 	own->queue_id = place_text(&at, message->queue_id);
 	place_recipients(own, message, &at);
-	tracked->capacity = (uint32_t)own->recipient_count;
+	tracked->capacity = own->recipient_count;
 	tracked->size_bytes = (uint32_t)size;
 	return tracked;
 }
