@@ -11,6 +11,7 @@ import tap
 from exporter_alone import ExporterAlone
 from prometheus import Prometheus
 from scraper import SINCE_START
+from waiting import PATIENCE
 
 MESSAGES = 400
 STRANGERS = 20000
@@ -137,8 +138,10 @@ class LabelSets(unittest.TestCase):
         with ExporterAlone() as alone:
             before = alone.metrics()
             alone.journals.tell("strangers", STRANGERS)
+            # Many for an exporter under a sanitizer.
             after = alone.wait_for("postlag_recipient_outcomes_total",
-                                   STRANGERS, outcome="delivered")
+                                   STRANGERS, timeout=3 * PATIENCE,
+                                   outcome="delivered")
             self.assertEqual(set(before.samples), set(after.samples))
 
 
