@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The part of a message's text about the delivery agents' lines in the log.
- * Called by recipient_text.c.
- *
- * The log may have whole seconds only, while MAIL FROM has microseconds: an
- * attempt may seem to come up to a second before it.
+ * Called by recipient_text.c and list_text.c.
  */
 #include "cli/attempt_text.h"
 
@@ -40,6 +37,17 @@ same_text(const char *left, const char *right)
 	return strcmp(known(left), known(right)) == 0;
 }
 
+int64_t
+attempt_text_wall_ns(
+    const struct timeline *timeline, const struct attempt_record *attempt)
+{
+	int64_t before_ns = timeline->start_wall_ns - attempt->wall_ns;
+
+	return before_ns > 0 && before_ns < CLOCK_NS_PER_SECOND
+		   ? timeline->start_wall_ns
+		   : attempt->wall_ns;
+}
+
 char *
 attempt_text_words(const struct attempt_record *attempt)
 {
@@ -72,12 +80,11 @@ static void
 row(struct text_page *page, const struct timeline *timeline,
     const struct attempt_record *attempt)
 {
-	int64_t offset_ns = attempt->wall_ns - timeline->start_wall_ns;
+	int64_t offset_ns =
+	    attempt_text_wall_ns(timeline, attempt) - timeline->start_wall_ns;
 	char *words = attempt_text_words(attempt);
 	char text[DURATION_TEXT_SIZE];
 
-	if (offset_ns < 0 && offset_ns > -CLOCK_NS_PER_SECOND)
-		offset_ns = 0;
 	offset_text(offset_ns, page->style.utf8, text);
 	page_pad(page, INDENT);
 	page_right(page, text, TIME_END);

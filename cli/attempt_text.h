@@ -7,11 +7,17 @@
 #define CLI_ATTEMPT_TEXT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct attempt_record;
 struct text_page;
 struct timeline;
 struct timeline_recipient;
+
+/* When it was, by the wall clock: the log may have whole seconds only, and then
+ * seem to tell of an attempt up to a second before MAIL FROM. */
+int64_t attempt_text_wall_ns(
+    const struct timeline *timeline, const struct attempt_record *attempt);
 
 /* "host.example[192.0.2.1]:25: 4.2.0 mailbox full", to be freed with free(3).
  */

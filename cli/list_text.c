@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/clock.h"
+#include "cli/attempt_text.h"
 #include "cli/drain_text.h"
 #include "cli/duration_text.h"
 #include "cli/fate_text.h"
@@ -93,13 +94,14 @@ last_seen_ns(const struct message_record *record,
 
 /* When it was last tried to deliver to it; 0: never, as far as is known. */
 static int64_t
-last_tried_ns(const struct message_record *record,
-    const struct timeline_recipient *recipient)
+last_tried_ns(
+    const struct timeline *timeline, const struct timeline_recipient *recipient)
 {
+	const struct message_record *record = timeline->record;
 	int64_t last_ns = 0;
 
 	if (recipient->last_attempt != NULL)
-		return recipient->last_attempt->wall_ns;
+		return attempt_text_wall_ns(timeline, recipient->last_attempt);
 	for (size_t i = 0;
 	     recipient->record->attempts > 0 && i < record->leg_count; i++) {
 		if (record->legs[i].event.end_at.wall_ns > last_ns)
@@ -130,7 +132,7 @@ recipient_lines(struct text_page *page, const struct list *list,
 	page_pad(page, INDENT + STATE_COLUMNS);
 	page_text(page, recipient->record->address);
 	last_ns = list->kind == OPEN_QUEUED
-		      ? last_tried_ns(timeline->record, recipient)
+		      ? last_tried_ns(timeline, recipient)
 		      : last_seen_ns(timeline->record, recipient);
 	if (last_ns != 0) {
 		page_text(page, list->kind == OPEN_QUEUED ? ", last tried "

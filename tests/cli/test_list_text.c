@@ -82,6 +82,21 @@ of_many_recipients_the_first_are_shown(void **state)
 	expect(&made, "list_text/many", &list);
 }
 
+/* By a log of whole seconds. */
+static void
+nothing_was_tried_before_it_came(void **state)
+{
+	struct made made = make();
+	struct open_answer answer = {.messages = 1};
+	struct list list;
+
+	add_recipient(&made, "busy@example.org", RECIPIENT_DEFERRED);
+	add_attempt(&made, 0, busy);
+	list = list_of(&made, OPEN_QUEUED, &answer);
+	list.now_wall_ns = MAIL_WALL_NS + 2 * SECOND;
+	expect(&made, "list_text/tried", &list);
+}
+
 static void
 an_empty_queue_says_so(void **state)
 {
@@ -162,6 +177,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(the_queue_shows_what_is_open_and_why),
 	    cmocka_unit_test(of_many_recipients_the_first_are_shown),
+	    cmocka_unit_test(nothing_was_tried_before_it_came),
 	    cmocka_unit_test(an_empty_queue_says_so),
 	    cmocka_unit_test(losses_say_why_and_when_last_seen),
 	    cmocka_unit_test(acknowledged_losses_say_by_whom),
