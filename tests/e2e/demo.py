@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`make demo`: real mail through a private Postfix, milter, hook and Dovecot,
-and what Postlag knows about it afterwards.
+one message that cannot be delivered and one that gets lost, and what Postlag
+knows about them afterwards.
 
 On a terminal everything stays up until Ctrl-C; otherwise it ends by itself.
 """
@@ -13,12 +14,14 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
 
-from stack import Stack  # noqa: E402
+from loss_stack import AFTER, CONFIRM, LossStack  # noqa: E402
+from waiting import wait_until  # noqa: E402
 
 MESSAGE = ("From: Ada <ada@client.test>\r\nTo: friends@example.test\r\n"
            "Subject: Hello\r\nMessage-ID: <{id}@client.test>\r\n\r\n"
            "Can you hear me?\r\n")
 FRIENDS = [f"friend{n}@example.test" for n in range(1, 4)]
+UNREACHABLE = "somebody@down.test"
 
 
 def say(text=""):
@@ -79,6 +82,39 @@ def send_all(stack):
     return queue_id
 
 
+def send_in_vain(stack, message_id):
+    """A message that Postfix defers; its queue id."""
+    with stack.smtp() as client:
+        client.ehlo()
+        client.mail("ada@client.test")
+        client.rcpt(UNREACHABLE)
+        _, reply = client.data(MESSAGE.format(id=message_id))
+    queue_id = reply.decode().split()[-1]
+    stack.wait_in("deferred", queue_id)
+    return queue_id
+
+
+def recipients(stack, state):
+    return stack.metrics().value("postlag_recipients", state=state)
+
+
+def lose_one(stack):
+    """Two messages wait; the queue file of one goes away behind Postfix's
+    back."""
+    send_in_vain(stack, "waits")
+    queue_id = send_in_vain(stack, "lost")
+    wait_until(lambda: recipients(stack, "deferred") == 2,
+               "two deferred recipients")
+    stack.lose(queue_id)
+    wait_until(lambda: recipients(stack, "lost") == 1, "one lost recipient")
+
+
+def show_command(stack, *arguments):
+    say(f"$ postlag {' '.join(arguments)}")
+    # 1 is not a failure: there is something to tell.
+    say(stack.postlag(*arguments, check=False).stdout)
+
+
 def show_counts(stack):
     say("The counts, from /metrics:\n")
     for (name, labels), value in stack.metrics().samples.items():
@@ -94,11 +130,18 @@ def show(stack):
     started = time.monotonic()
     queue_id = send_all(stack)
     say(f"All there after {time.monotonic() - started:.1f} s. The first one:\n")
-    say(f"$ postlag show {queue_id}")
-    say(stack.postlag("show", queue_id).stdout)
+    show_command(stack, "show", queue_id)
+    say("Two more, to a host that is down. Then the queue file of one of them"
+        " is removed,\nbehind Postfix's back; without a sign of it for"
+        f" {AFTER + CONFIRM} s, it is lost.\n")
+    lose_one(stack)
+    show_command(stack, "queue")
+    show_command(stack, "lost")
     show_counts(stack)
     host, port = stack.address()
-    say(f"SMTP:    {host}:{port}, any recipient @example.test")
+    say(f"SMTP:    {host}:{port}, any recipient @example.test; @down.test is"
+        " down")
+    say(f"Page:    http://127.0.0.1:{stack.http_port}/")
     say(f"Metrics: http://127.0.0.1:{stack.http_port}/metrics")
     say(f"API:     http://127.0.0.1:{stack.http_port}/api/v1/messages/{queue_id}")
 
@@ -109,7 +152,7 @@ def main():
         signal.signal(number, signal.default_int_handler)
     try:
         say("Starting Postfix, Dovecot and the three programs.")
-        with Stack() as stack:
+        with LossStack() as stack:
             show(stack)
             if sys.stdout.isatty():
                 say("\nEverything stays up until Ctrl-C.")
