@@ -7,25 +7,10 @@ import time
 import unittest
 
 import tap
-from exporter_alone import ExporterAlone
+from exporter_alone import LogAlone
 from mail_log import Log
 
 LONG = "POSTLAG_LONG" in os.environ
-
-
-class LogAlone(ExporterAlone):
-    def __init__(self, traditional=False, **options):
-        super().__init__(start=False, maillog_instances="postfix=mx.test",
-                         **options)
-        self.log = Log(os.path.join(self.directory, "mail.log"), traditional)
-        self.program.settings["exporter"]["maillog"] = self.log.path
-        self.program.start()
-
-    def queued(self, number, *recipients, **how):
-        queue_id = f"{number:08X}"
-        self.message(f"m{number}", queue_id, *recipients)
-        self.log.message(queue_id, *recipients, **how)
-        return queue_id
 
 
 def recipients(message):

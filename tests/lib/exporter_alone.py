@@ -13,6 +13,7 @@ import json
 import os
 import subprocess
 
+from mail_log import Log
 from metrics import Metrics
 from programs import Program, build_directory
 from waiting import PATIENCE, PrivateDirectory, free_port, wait_until
@@ -133,3 +134,20 @@ class ExporterAlone:
         status, _, body = self.request(f"/api/v1/messages/{key}")
         assert status in (200, 404), (status, body)
         return json.loads(body)["messages"] if status == 200 else []
+
+
+class LogAlone(ExporterAlone):
+    """Reads a log of Postfix's, too, which the test writes."""
+
+    def __init__(self, traditional=False, **options):
+        super().__init__(start=False, maillog_instances="postfix=mx.test",
+                         **options)
+        self.log = Log(os.path.join(self.directory, "mail.log"), traditional)
+        self.program.settings["exporter"]["maillog"] = self.log.path
+        self.program.start()
+
+    def queued(self, number, *recipients, **how):
+        queue_id = f"{number:08X}"
+        self.message(f"m{number}", queue_id, *recipients)
+        self.log.message(queue_id, *recipients, **how)
+        return queue_id
