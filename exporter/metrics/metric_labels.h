@@ -2,8 +2,8 @@
 /*
  * metric_labels: the numbers of label values, by which label sets are counted.
  *
- * The words that belong to them are in metrics.c; outcomes and revisions are in
- * revision.h.
+ * The words that belong to them are in metric_words.h; outcomes and revisions
+ * are in revision.h.
  */
 #ifndef EXPORTER_METRICS_METRIC_LABELS_H
 #define EXPORTER_METRICS_METRIC_LABELS_H

@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "exporter/metrics/metric_table.h"
+#include "exporter/metrics/metric_words.h"
 #include "proto/phase.h"
 #include "store/totals.h"
 
@@ -167,6 +168,22 @@ metric_type_name(enum metric_origin origin)
 	}
 }
 
+const char *
+metric_unit_name(enum metric_unit unit)
+{
+	switch (unit) {
+	case METRIC_SECONDS:
+		return "seconds";
+	case METRIC_BYTES:
+		return "bytes";
+	case METRIC_RATIO:
+		return "ratio";
+	case METRIC_PLAIN:
+		break;
+	}
+	return NULL;
+}
+
 /* Labels that go together repeat their values. */
 static bool
 is_first(const struct metric_label *label, unsigned number)
@@ -190,6 +207,37 @@ print_labels(FILE *out, const struct metric_label *labels)
 }
 
 static void
+print_evidence(FILE *out, unsigned evidence)
+{
+	static const char *const words[] = {"milter", "hook", "log",
+	    "Dovecot's log", "queue", "operator", "exporter"};
+	const char *before = "";
+
+	if (evidence == FROM_ANY) {
+		fputs("any", out);
+		return;
+	}
+	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if ((evidence & 1U << i) != 0) {
+			fprintf(out, "%s%s", before, words[i]);
+			before = ", ";
+		}
+}
+
+static void
+print_family(FILE *out, const struct metric_family *family)
+{
+	const char *unit = metric_unit_name(family->unit);
+
+	fprintf(out, "| `%s` | %s | ", family->name,
+	    metric_type_name(family->origin));
+	print_labels(out, family->labels);
+	fprintf(out, " | %s | ", unit != NULL ? unit : "");
+	print_evidence(out, family->evidence);
+	fprintf(out, " | %s |\n", family->help);
+}
+
+static void
 print_phases(FILE *out)
 {
 	fputs("\n| phase | from | to | includes |\n|---|---|---|---|\n", out);
@@ -205,14 +253,10 @@ print_phases(FILE *out)
 void
 metrics_print_reference(FILE *out)
 {
-	fputs("| metric | type | labels | meaning |\n|---|---|---|---|\n", out);
-	for (unsigned i = 0; i < METRICS; i++) {
-		const struct metric_family *family = &metric_families[i];
-
-		fprintf(out, "| `%s` | %s | ", family->name,
-		    metric_type_name(family->origin));
-		print_labels(out, family->labels);
-		fprintf(out, " | %s |\n", family->help);
-	}
+	fputs("| metric | type | labels | unit | from | meaning |\n"
+	      "|---|---|---|---|---|---|\n",
+	    out);
+	for (unsigned i = 0; i < METRICS; i++)
+		print_family(out, &metric_families[i]);
 	print_phases(out);
 }

@@ -3,10 +3,10 @@
  * metrics: which metrics exist.
  *
  * One table says of each family its name, type, unit, labels with all values
- * they can take, and what it means. From it come the counters and histograms
- * that the store keeps, what /metrics shows, and the reference in the
- * documentation. Label values form a closed set: no address, queue id or host
- * ever becomes one. No state; any thread.
+ * they can take, what it is told from, and what it means. From it come the
+ * counters and histograms that the store keeps, what /metrics shows, and the
+ * reference in the documentation. Label values form a closed set: no address,
+ * queue id or host ever becomes one. No state; any thread.
  */
 #ifndef EXPORTER_METRICS_METRICS_H
 #define EXPORTER_METRICS_METRICS_H
@@ -32,6 +32,19 @@ enum metric_origin {
  * billionths where it is a ratio. */
 enum metric_unit { METRIC_PLAIN, METRIC_SECONDS, METRIC_BYTES, METRIC_RATIO };
 
+/* What a family is told from, or'ed: as long as none of it is read, all its
+ * values stay 0. */
+enum metric_evidence {
+	FROM_MILTER = 1 << 0,   /* its journal */
+	FROM_HOOK = 1 << 1,     /* likewise */
+	FROM_LOG = 1 << 2,      /* Postfix's */
+	FROM_DOVECOT = 1 << 3,  /* its log */
+	FROM_QUEUE = 1 << 4,    /* looks into Postfix's queue */
+	FROM_OPERATOR = 1 << 5, /* postlag ack and forget */
+	FROM_EXPORTER = 1 << 6, /* what it knows of itself */
+	FROM_ANY = FROM_EXPORTER - 1
+};
+
 #define METRIC_LABELS 2
 
 struct metric_label {
@@ -44,6 +57,7 @@ struct metric_family {
 	const char *name;
 	enum metric_origin origin;
 	enum metric_unit unit;
+	unsigned evidence;
 	struct metric_label labels[METRIC_LABELS];
 	const char *help;
 	/* The labels' values go together, one by one; otherwise each value of
@@ -117,6 +131,9 @@ const struct metric_family *metric_family(enum metric metric);
 
 /* "counter", "gauge" or "histogram". */
 const char *metric_type_name(enum metric_origin origin);
+
+/* The unit's name; NULL for METRIC_PLAIN. */
+const char *metric_unit_name(enum metric_unit unit);
 
 /* How many label sets a family has; they are numbered, the last label's value
  * changing fastest. A family without labels has one, number 0. */

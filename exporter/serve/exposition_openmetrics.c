@@ -27,26 +27,10 @@ name_size(const struct metric_family *family)
 	return (int)size;
 }
 
-static const char *
-unit_name(enum metric_unit unit)
-{
-	switch (unit) {
-	case METRIC_SECONDS:
-		return "seconds";
-	case METRIC_BYTES:
-		return "bytes";
-	case METRIC_RATIO:
-		return "ratio";
-	case METRIC_PLAIN:
-		break;
-	}
-	return NULL;
-}
-
 static void
 openmetrics_family(struct buffer *out, const struct metric_family *family)
 {
-	const char *unit = unit_name(family->unit);
+	const char *unit = metric_unit_name(family->unit);
 	int size = name_size(family);
 
 	buffer_append_format(out, "# TYPE %.*s %s\n", size, family->name,

@@ -327,14 +327,6 @@ class Start(unittest.TestCase):
             self.assertEqual(alone.program.wait(), 1)
             self.assertIn(alone.journal, alone.program.log())
 
-    def test_the_reference_names_every_metric(self):
-        done = subprocess.run([program_path("postlag-exporter"), "-m"],
-                              capture_output=True, text=True, check=True)
-        named = set(re.findall(r"^\| `(postlag_\w+)` \|", done.stdout,
-                               re.MULTILINE))
-        with ExporterAlone() as alone:
-            self.assertEqual(named, set(alone.metrics().types))
-
     def directory(self):
         private = PrivateDirectory()
         self.addCleanup(private.remove)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Checks the parts of README.md that programs and tests know better: they stand
-between <!-- NAME begin --> and <!-- NAME end -->.
+"""Checks the parts of the documentation that programs and tests know better:
+they stand between <!-- NAME begin --> and <!-- NAME end -->.
 
     python3 tests/lint/readme.py [--write]
 """
@@ -16,6 +16,7 @@ import lint  # noqa: E402
 
 BUILD = os.environ.get("POSTLAG_BUILD", "build/release")
 README = "README.md"
+METRICS = "packaging/prometheus/metrics.md"
 EXAMPLES = {
     "example": ("postlag show 4XyZab1234z5",
                 "tests/cli/timeline_text/simple.ref"),
@@ -36,7 +37,7 @@ def tables(text):
 
 
 def parts():
-    """{name: what has to stand there}."""
+    """{file: {name: what has to stand there}}."""
     found = {}
     for name, (command, path) in EXAMPLES.items():
         with open(path, encoding="utf-8") as file:
@@ -44,13 +45,14 @@ def parts():
     options = [table for program in PROGRAMS
                for table in tables(output(program, "-R"))]
     metrics, phases = tables(output("postlag-exporter", "-m"))
-    return {**found, "options": "\n".join(options),
-            "metrics": metrics, "phases": phases}
+    return {README: {**found, "options": "\n".join(options),
+                     "phases": phases},
+            METRICS: {"metrics": metrics}}
 
 
-def filled(before):
+def filled(before, texts):
     after = before
-    for name, text in parts().items():
+    for name, text in texts.items():
         begin, end = f"<!-- {name} begin -->\n", f"<!-- {name} end -->\n"
         assert before.count(begin) == before.count(end) == 1, name
         head, rest = after.split(begin)
@@ -59,19 +61,20 @@ def filled(before):
 
 
 def findings(write):
-    with open(README, encoding="utf-8") as file:
-        before = file.read()
-    after = filled(before)
-    if after == before:
-        return
-    if write:
-        with open(README, "w", encoding="utf-8") as out:
-            out.write(after)
-    else:
-        yield "README.md differs: run python3 tests/lint/readme.py --write"
+    for path, texts in parts().items():
+        with open(path, encoding="utf-8") as file:
+            before = file.read()
+        after = filled(before, texts)
+        if after == before:
+            continue
+        if write:
+            with open(path, "w", encoding="utf-8") as out:
+                out.write(after)
+        else:
+            yield f"{path} differs: run python3 tests/lint/readme.py --write"
 
 
 report = lint.Report()
-report.check("README.md shows what programs and tests say",
+report.check("the documentation shows what programs and tests say",
              findings("--write" in sys.argv))
 report.end()
