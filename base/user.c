@@ -76,7 +76,10 @@ drop_to(const struct passwd *entry, const char *name, enum groups groups,
 		return 0;
 	if (drop_capabilities(reason) != 0)
 		return -1;
-	if (setuid(0) == 0)
+	/* Of this thread, as the capabilities were. setuid(3) asks all threads,
+	 * and ends the process when not all may do the same: a sanitizer has
+	 * one of its own. */
+	if (syscall(SYS_setuid, 0) == 0)
 		return reason_set(
 		    reason, "user %s can become root again", name);
 	return 0;
