@@ -36,6 +36,7 @@ EXPECTED = {
     "usr/share/doc/postlag/dovecot/lmtp.conf.snippet": 0o644,
     "usr/share/doc/postlag/dovecot/log.conf.snippet": 0o644,
     "usr/share/doc/postlag/prometheus/alertmanager.yml": 0o644,
+    "usr/share/doc/postlag/prometheus/metrics.md": 0o644,
     "usr/share/doc/postlag/prometheus/postlag.rules.yml": 0o644,
     "usr/share/doc/postlag/prometheus/prometheus.yml": 0o644,
     "usr/share/doc/postlag/prometheus/runbook.md": 0o644,
