@@ -5,35 +5,16 @@ section in the runbook."""
 
 import os
 import re
-import subprocess
 import sys
 
 sys.path.insert(0, "tests/lib")
 import lint  # noqa: E402
+from exposed import exposed, faults  # noqa: E402
 from rule_tester import read_rules  # noqa: E402
 
-BUILD = os.environ.get("POSTLAG_BUILD", "build/release")
 RUNBOOK = "packaging/prometheus/runbook.md"
 TESTS = "tests/exporter/test_alerts.py"
 TEXTS = ("summary", "description", "runbook_url")
-SELECTOR = re.compile(r"\b(postlag_\w+)(?:\{([^}]*)\})?")
-MATCHER = re.compile(r'(\w+)(=~|!~|!=|=)"([^"]*)"')
-
-
-def metrics():
-    """{name of a series: {label: its values}}; le has any."""
-    text = subprocess.run([os.path.join(BUILD, "postlag-exporter"), "-m"],
-                          capture_output=True, text=True, check=True).stdout
-    found = {}
-    for name, kind, labels in re.findall(
-            r"^\| `(postlag_\w+)` \| (\w+) \| (.*?) \|", text, re.MULTILINE):
-        values = {label: listed.split(", ") for label, listed in re.findall(
-            r"`(\w+)`: ([^;]*)", labels)}
-        found[name] = values
-        if kind == "histogram":
-            found[f"{name}_bucket"] = {**values, "le": None}
-            found[f"{name}_count"] = found[f"{name}_sum"] = values
-    return found
 
 
 def sections():
@@ -59,18 +40,10 @@ def incomplete():
 
 
 def unknown_metrics():
-    known = metrics()
+    known = exposed()
     for name, rule in RULES.items():
-        for metric, matchers in SELECTOR.findall(rule["expr"]):
-            if metric not in known:
-                yield f"{name}: there is no {metric}"
-                continue
-            for label, _, value in MATCHER.findall(matchers):
-                if label not in known[metric]:
-                    yield f"{name}: {metric} has no label {label}"
-                elif label != "le" and not set(value.split("|")) <= set(
-                        known[metric][label]):
-                    yield f"{name}: {label} of {metric} is never {value}"
+        for fault in faults(rule["expr"], known):
+            yield f"{name}: {fault}"
 
 
 def runbook():
