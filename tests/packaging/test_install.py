@@ -12,6 +12,7 @@ import tempfile
 import unittest
 
 import tap
+import yaml
 from programs import ROOT, build_directory
 from users import USERS
 
@@ -40,6 +41,10 @@ EXPECTED = {
     "usr/share/doc/postlag/prometheus/postlag.rules.yml": 0o644,
     "usr/share/doc/postlag/prometheus/prometheus.yml": 0o644,
     "usr/share/doc/postlag/prometheus/runbook.md": 0o644,
+    "usr/share/postlag/grafana/dashboards/postlag-host.json": 0o644,
+    "usr/share/postlag/grafana/dashboards/postlag-overview.json": 0o644,
+    "usr/share/postlag/grafana/provisioning/dashboards/postlag.yml": 0o644,
+    "usr/share/postlag/grafana/provisioning/datasources/postlag.yml": 0o644,
     "usr/lib/systemd/system/postlag-milter.service": 0o644,
     "usr/lib/systemd/system/postlag-lmtp.service": 0o644,
     "usr/lib/systemd/system/postlag-exporter.service": 0o644,
@@ -152,6 +157,18 @@ class Install(unittest.TestCase):
                 self.assertIn(f"User={name}\n", text)
                 self.assertIn("Type=notify\n", text)
                 self.assertIn("ProtectSystem=strict\n", text)
+
+    def test_grafana_is_told_where_the_dashboards_are(self):
+        """The provider's path is the installed directory, with their prefix
+        """
+        provider, = yaml.safe_load(read(self.path(
+            "usr/share/postlag/grafana/provisioning/dashboards/postlag.yml"
+        )))["providers"]
+        found = sorted(os.listdir(self.path(
+            provider["options"]["path"].lstrip("/"))))
+        self.assertEqual(found, sorted(
+            os.path.basename(path) for path in EXPECTED
+            if "grafana/dashboards/" in path))
 
     @unittest.skipUnless(shutil.which("systemd-analyze"), "no systemd-analyze")
     def test_systemd_understands_the_units(self):
