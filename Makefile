@@ -115,24 +115,29 @@ $(BUILD)/proto/event_codec.o: $(BUILD)/proto/event.pb-c.h
 $(BUILD)/exporter/serve/exposition_protobuf.o: $(BUILD)/exporter/serve/metrics.pb-c.h
 
 # What npm brings is the same for all variants, and stays out of the sources.
-NODE_MODULES := build/web/node_modules
-$(NODE_MODULES)/.made: exporter/web/package-lock.json
-	@command -v npm >/dev/null || { echo "the page needs node and npm:" \
-	    "make deps installs them, make WEB=no does without the page" >&2; \
-	    exit 1; }
-	@mkdir -p build/web
-	@cp exporter/web/package.json exporter/web/package-lock.json build/web/
-	@cd build/web && npm ci --ignore-scripts --no-audit --no-fund \
+define NPM_RULE
+$(1)/.made: $(2)/package-lock.json
+	@command -v npm >/dev/null || { echo "the page and its tests need node" \
+	    "and npm: make deps installs them, make WEB=no does without the page" \
+	    >&2; exit 1; }
+	@mkdir -p $(1)
+	@cp $(2)/package.json $(2)/package-lock.json $(1)/..
+	@cd $(1)/.. && npm ci --ignore-scripts --no-audit --no-fund \
 	    --prefer-offline --loglevel=error >npm.log 2>&1 \
 	    || { cat npm.log >&2; exit 1; }
-	@touch $@
+	@touch $$@
+endef
+PAGE_MODULES := build/web/node_modules
+TEST_MODULES := build/tests/node_modules
+$(eval $(call NPM_RULE,$(PAGE_MODULES),exporter/web))
+$(eval $(call NPM_RULE,$(TEST_MODULES),tests))
 
 .PHONY: node-modules
-node-modules: $(if $(filter yes,$(WEB)),$(NODE_MODULES)/.made)
+node-modules: $(if $(filter yes,$(WEB)),$(PAGE_MODULES)/.made $(TEST_MODULES)/.made)
 
 build/web/assets.c: $(wildcard exporter/web/*.mjs exporter/web/*.html \
-    exporter/web/src/*) $(NODE_MODULES)/.made
-	node exporter/web/build.mjs $(NODE_MODULES) $@
+    exporter/web/src/*) $(PAGE_MODULES)/.made
+	node exporter/web/build.mjs $(PAGE_MODULES) $@
 $(BUILD)/exporter/web/assets.o: build/web/assets.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -c -o $@ $<

@@ -3,7 +3,7 @@
 
 import os
 
-from browser import MODULES
+from programs import ROOT
 
-os.execvp("node", ["node", os.path.join(os.path.dirname(__file__),
-                                        "page_parts.mjs"), MODULES])
+os.execvp("node", ["node", os.path.join(ROOT, "tests/exporter/page_parts.mjs"),
+                   os.path.join(ROOT, "build/web/node_modules")])

@@ -14,7 +14,7 @@ import subprocess
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-MODULES = os.path.join(ROOT, "build/web/node_modules")
+MODULES = os.path.join(ROOT, "build/tests/node_modules")
 
 
 class Browser:
