@@ -225,18 +225,17 @@ def lay_out(rows):
 
 def data_source_variable():
     return {"name": "datasource", "label": "Data source",
-            "type": "datasource", "query": "prometheus", "current": {},
+            "type": "datasource", "query": "prometheus",
             "hide": 0, "includeAll": False, "multi": False, "options": [],
             "refresh": 1, "regex": "", "skipUrlSync": False}
 
 
 def query_variable(name, label, values_of, *, many):
     """The values of a label, all of them at first if `many` may be chosen."""
+    chosen = {"current": {"selected": True, "text": ["All"],
+                          "value": ["$__all"]}} if many else {}
     return {"name": name, "label": label, "type": "query",
-            "datasource": DATA_SOURCE, "query": values_of,
-            "definition": values_of,
-            "current": {"selected": True, "text": ["All"], "value": ["$__all"]}
-            if many else {},
+            "datasource": DATA_SOURCE, "query": values_of, **chosen,
             "hide": 0, "includeAll": many, "multi": many, "options": [],
             "refresh": 2, "regex": "", "skipUrlSync": False, "sort": 1}
 
