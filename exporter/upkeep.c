@@ -129,7 +129,8 @@ upkeep_gauges(const struct upkeep *upkeep, int64_t *live)
 	    store.oldest_day != INT64_MAX ? store.oldest_day * CLOCK_NS_PER_DAY
 					  : 0);
 	set_live(live, METRIC_STORE_PURGES, (int64_t)store.purged_days);
-	set_live(live, METRIC_STORE_ERRORS, (int64_t)upkeep->errors);
+	set_live(live, METRIC_STORE_ERRORS,
+	    (int64_t)(upkeep->errors + store.failures));
 	set_live(live, METRIC_STORE_COMMITS, (int64_t)store.commits);
 	set_live(live, METRIC_STORE_LONGEST_COMMIT, store.longest_commit_ns);
 }

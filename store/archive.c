@@ -18,10 +18,16 @@
 #include "store/totals_rows.h"
 #include "store/totals_writer.h"
 
+/* How often it may go away while a day is put there. */
+#define TRIES 3
+
 struct archive {
 	char *directory;
 	char *path;
 	struct database *database;
+	struct layout_identity identity; /* of the open file */
+	struct archive_trouble trouble;
+	bool is_newer; /* of a later version of this program */
 };
 
 static int
@@ -52,15 +58,46 @@ open_file(struct archive *archive, enum database_failure *failure_r,
 	*failure_r = DATABASE_FAILED;
 	if (found.inode == 0 && layout_create(archive->path, reason) != 0)
 		return -1;
+	archive->identity = layout_identify(archive->path);
 	archive->database = database_open(archive->path, DATABASE_WRITE,
 	    archive_sql, ARCHIVE_STATEMENTS, failure_r, reason);
 	if (archive->database == NULL)
 		return -1;
-	if (adopt(archive) != 0)
+	archive->is_newer = adopt(archive) != 0;
+	if (archive->is_newer)
 		return reason_set(reason,
 		    "%s: written by a newer version of postlag", archive->path);
 	*failure_r = database_failure(archive->database);
 	return database_check(archive->database, reason);
+}
+
+static int
+set_aside(struct archive *archive, struct reason *reason)
+{
+	log_error("file=%s reason=\"damaged, set aside: what it counted stays, "
+		  "its hours are gone\"",
+	    archive->path);
+	database_close(&archive->database);
+	archive->trouble.set_aside++;
+	return layout_set_aside(archive->path, reason);
+}
+
+/* A new one takes the place of one that is damaged. Returns 0, or -1: it is
+ * closed then. */
+static int
+open_or_replace(struct archive *archive, struct reason *reason)
+{
+	enum database_failure failure;
+	int result = open_file(archive, &failure, reason);
+
+	if (result != 0 && failure == DATABASE_DAMAGED) {
+		result = set_aside(archive, reason);
+		if (result == 0)
+			result = open_file(archive, &failure, reason);
+	}
+	if (result != 0)
+		database_close(&archive->database);
+	return result;
 }
 
 int
@@ -68,23 +105,15 @@ archive_open(const char *directory, bool create, struct archive **archive_r,
     struct reason *reason)
 {
 	struct archive *archive = memory_zeroed(1, sizeof(*archive));
-	enum database_failure failure;
 	int result = 0;
 
 	archive->directory = memory_string(directory);
 	archive->path = layout_path(directory, LAYOUT_ARCHIVE);
 	if (create || layout_identify(archive->path).inode != 0)
-		result = open_file(archive, &failure, reason);
-	if (result != 0 && failure == DATABASE_DAMAGED) {
-		log_error("file=%s reason=\"damaged, set aside: what is "
-			  "counted sinks\"",
-		    archive->path);
-		database_close(&archive->database);
-		result = layout_set_aside(archive->path, reason);
-		if (result == 0)
-			result = open_file(archive, &failure, reason);
-	}
-	if (archive->database == NULL || result != 0)
+		result = open_or_replace(archive, reason);
+	if (result != 0)
+		result = archive->is_newer ? -1 : 1;
+	if (archive->database == NULL)
 		archive_close(&archive);
 	*archive_r = archive;
 	return result;
@@ -155,20 +184,65 @@ copy(struct archive *archive, int64_t day, int64_t hours_since)
 	database_commit(archive->database);
 }
 
+static bool
+stands_at_path(const struct archive *archive)
+{
+	struct layout_identity now = layout_identify(archive->path);
+
+	return now.device == archive->identity.device &&
+	       now.inode == archive->identity.inode;
+}
+
+static int
+make_sure(struct archive *archive, struct reason *reason)
+{
+	if (archive->database != NULL && stands_at_path(archive))
+		return 0;
+	if (archive->database != NULL) {
+		log_error("file=%s reason=\"%s\"", archive->path,
+		    layout_change_text(LAYOUT_REPLACED));
+		archive->trouble.replaced++;
+		database_close(&archive->database);
+	}
+	return open_or_replace(archive, reason);
+}
+
+/* Returns 1 when the archive is gone into which it was put, or could not be. */
+static int
+put(struct archive *archive, const char *path, int64_t day, int64_t hours_since,
+    struct reason *reason)
+{
+	enum database_failure failure;
+
+	if (make_sure(archive, reason) != 0)
+		return -1;
+	attach(archive, path);
+	copy(archive, day, hours_since);
+	database_check(archive->database, reason);
+	failure = database_failure(archive->database);
+	database_rollback(archive->database);
+	statement_run(
+	    database_statement(archive->database, SQL_ARCHIVE_DETACH));
+	database_rollback(archive->database);
+	if (failure == DATABASE_FINE)
+		return !stands_at_path(archive);
+	if (failure == DATABASE_FAILED || archive_finds_damage(path))
+		return -1;
+	return set_aside(archive, reason) == 0 ? 1 : -1;
+}
+
 int
 archive_put(struct archive *archive, int64_t day, int64_t hours_since,
     struct reason *reason)
 {
 	char *path = layout_day_path(archive->directory, day);
-	int result;
+	int result = 1;
 
-	attach(archive, path);
-	copy(archive, day, hours_since);
-	result = database_check(archive->database, reason);
-	database_rollback(archive->database);
-	statement_run(
-	    database_statement(archive->database, SQL_ARCHIVE_DETACH));
-	database_rollback(archive->database);
+	for (int tries = 0; result == 1 && tries < TRIES; tries++)
+		result = put(archive, path, day, hours_since, reason);
+	if (result == 1)
+		result = reason_set(reason, "%s: %s", archive->path,
+		    layout_change_text(LAYOUT_REPLACED));
 	free(path);
 	return result;
 }
@@ -245,16 +319,42 @@ add_days(struct archive *archive, const int64_t *days, long count,
 	free(sums.histograms);
 }
 
-int
-archive_sum_up(struct archive *archive, struct totals *sums,
-    int64_t *newest_day_r, struct reason *reason)
+long
+archive_sum_up(struct archive *archive, struct totals *sums, int64_t **days_r,
+    struct reason *reason)
 {
-	int64_t *days;
-	long count = archive_reader_days(archive->database, &days);
+	long count = archive_reader_days(archive->database, days_r);
 
 	if (database_check(archive->database, NULL) == 0)
-		add_days(archive, days, count, sums);
-	*newest_day_r = count > 0 ? days[0] : INT64_MIN;
-	free(days);
-	return database_check(archive->database, reason);
+		add_days(archive, *days_r, count, sums);
+	if (database_check(archive->database, reason) == 0)
+		return count;
+	free(*days_r);
+	*days_r = NULL;
+	if (database_failure(archive->database) != DATABASE_DAMAGED ||
+	    set_aside(archive, reason) != 0)
+		return -1;
+	return 0;
+}
+
+int
+archive_examine(struct archive *archive, struct reason *reason)
+{
+	int64_t is_sound = 0;
+
+	database_read_integer(archive->database,
+	    "SELECT quick_check = 'ok' FROM pragma_quick_check(1)", &is_sound);
+	if (!is_sound)
+		database_damaged(archive->database, "file");
+	if (database_check(archive->database, reason) == 0)
+		return 0;
+	return database_failure(archive->database) == DATABASE_DAMAGED
+		   ? set_aside(archive, reason)
+		   : -1;
+}
+
+struct archive_trouble
+archive_trouble(const struct archive *archive)
+{
+	return archive->trouble;
 }

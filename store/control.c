@@ -2,9 +2,10 @@
 /*
  * Keeps control.db. Called by store.c on the ingest thread.
  *
- * Bounds are not synced at each commit: being behind is harmless, and the day
- * files are always ahead of them. Notes are rare, and synced. Both are kept in
- * memory, too: a file that others remove or damage is made anew from there.
+ * Bounds, and the notes that go with them, are not synced at each commit: being
+ * behind is harmless, and the day files are always ahead of them. Other notes
+ * are rare, and synced. All are kept in memory, too: a file that others remove
+ * or damage is made anew from there.
  */
 #include "store/control.h"
 
@@ -197,8 +198,10 @@ write_bounds(struct control *control, struct reason *reason)
 	database_set_patience(control->database, BOUNDS_PATIENCE_MS);
 	database_begin_write(control->database);
 	put_bounds(control);
+	control_notes_put_due(&control->notes, control->database);
 	if (finish(control, reason) != 0)
 		return -1;
+	control_notes_are_written(&control->notes);
 	if (database_wal_pages(control->database) > LOG_PAGES_MAX)
 		database_checkpoint(control->database, false);
 	return 0;
@@ -208,19 +211,30 @@ void
 control_raise(struct control *control, const struct source_position *positions,
     size_t count)
 {
-	struct reason reason;
-	bool was_failing = control->is_failing;
-
-	if (count == 0)
-		return;
 	for (size_t i = 0; i < count; i++)
 		positions_raise(&control->bounds, positions[i].source,
 		    positions[i].position);
+	control_write(control);
+}
+
+void
+control_write(struct control *control)
+{
+	struct reason reason;
+	bool was_failing = control->is_failing;
+
 	control->is_failing = write_bounds(control, &reason) != 0;
 	if (control->is_failing && !was_failing)
 		log_error("reason=\"%s\"", reason.text);
 	else if (was_failing && !control->is_failing)
 		log_info("file=%s state=\"written again\"", control->path);
+}
+
+void
+control_note_keep(
+    struct control *control, const char *name, const struct buffer *value)
+{
+	control_notes_set_due(&control->notes, name, value);
 }
 
 /* This commit alone waits for the disk. */

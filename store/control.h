@@ -32,6 +32,12 @@ struct journal_position control_bound(
 void control_raise(struct control *control,
     const struct source_position *positions, size_t count);
 
+/* Sets a note that is written when bounds are raised next, and may lag behind
+ * as they do; or sooner, by control_write(). */
+void control_note_keep(
+    struct control *control, const char *name, const struct buffer *value);
+void control_write(struct control *control);
+
 /* See store_note_write() and store_note_read(). */
 int control_note_write(struct control *control, const char *name,
     const struct buffer *value, struct reason *reason);

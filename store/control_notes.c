@@ -24,9 +24,8 @@ control_notes_find(const struct control_notes *notes, const char *name)
 	return find(notes, name);
 }
 
-void
-control_notes_set(
-    struct control_notes *notes, const char *name, const struct buffer *value)
+static struct control_note *
+set(struct control_notes *notes, const char *name, const struct buffer *value)
 {
 	struct control_note *note = find(notes, name);
 
@@ -38,6 +37,21 @@ control_notes_set(
 	}
 	buffer_clear(&note->value);
 	buffer_append(&note->value, value->data, value->size);
+	return note;
+}
+
+void
+control_notes_set(
+    struct control_notes *notes, const char *name, const struct buffer *value)
+{
+	set(notes, name, value)->is_due = false;
+}
+
+void
+control_notes_set_due(
+    struct control_notes *notes, const char *name, const struct buffer *value)
+{
+	set(notes, name, value)->is_due = true;
 }
 
 static void
@@ -84,6 +98,23 @@ control_notes_put(const struct control_notes *notes, struct database *database)
 	for (size_t i = 0; i < notes->count; i++)
 		control_note_put(
 		    database, notes->items[i].name, &notes->items[i].value);
+}
+
+void
+control_notes_put_due(
+    const struct control_notes *notes, struct database *database)
+{
+	for (size_t i = 0; i < notes->count; i++)
+		if (notes->items[i].is_due)
+			control_note_put(database, notes->items[i].name,
+			    &notes->items[i].value);
+}
+
+void
+control_notes_are_written(struct control_notes *notes)
+{
+	for (size_t i = 0; i < notes->count; i++)
+		notes->items[i].is_due = false;
 }
 
 void

@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct database;
@@ -16,6 +17,7 @@ struct control_notes {
 	struct control_note {
 		char *name;
 		struct buffer value;
+		bool is_due; /* not written yet */
 	} * items;
 	size_t count;
 };
@@ -28,14 +30,24 @@ const struct control_note *control_notes_find(
 void control_notes_set(
     struct control_notes *notes, const char *name, const struct buffer *value);
 
+/* The same for one that control_notes_put_due() is to write. */
+void control_notes_set_due(
+    struct control_notes *notes, const char *name, const struct buffer *value);
+
 /* Adds those of the file; failures stick to the connection. */
 void control_notes_read(struct control_notes *notes, struct database *database);
 
-/* Writes one, or all, in a transaction of the caller's. */
+/* Writes one, all, or those that are due, in a transaction of the caller's. */
 void control_note_put(
     struct database *database, const char *name, const struct buffer *value);
 void control_notes_put(
     const struct control_notes *notes, struct database *database);
+
+void control_notes_put_due(
+    const struct control_notes *notes, struct database *database);
+
+/* After its commit. */
+void control_notes_are_written(struct control_notes *notes);
 
 void control_notes_clear(struct control_notes *notes);
 

@@ -45,6 +45,7 @@ struct day_file {
 	bool unpublished;    /* committed, not yet in the sums */
 	uint64_t written;    /* in which commit; 0: released memory since */
 	bool is_sealed;      /* see store_seal.h */
+	bool is_listed;      /* the store's list of files may have it */
 	struct positions positions;
 	struct day_totals *totals;
 	struct day_outcomes *outcomes;

@@ -33,25 +33,46 @@ store_measure(struct store *store)
 	free(days);
 }
 
+/* Those that were set aside or replaced. */
+static void
+count_files_in_trouble(
+    const struct store *store, uint64_t *damaged_r, uint64_t *replaced_r)
+{
+	*damaged_r =
+	    store->set_aside + control_figures(store->control, replaced_r);
+	*replaced_r += store->replaced;
+	for (size_t i = 0; i < store->file_count; i++) {
+		*damaged_r += store->files[i]->set_aside;
+		*replaced_r += store->files[i]->replaced;
+	}
+}
+
+uint64_t
+store_files_in_trouble(const struct store *store)
+{
+	uint64_t damaged, replaced;
+
+	count_files_in_trouble(store, &damaged, &replaced);
+	return damaged + replaced;
+}
+
 void
 store_figures(struct store *store, struct store_figures *figures_r)
 {
 	*figures_r = (struct store_figures){.files = store->old_files,
 	    .bytes = store->old_bytes,
 	    .available_bytes = disk_available_bytes(store->directory),
-	    .damaged_files = store->set_aside_days,
+	    .failures = store->failures,
 	    .purged_days = store->purged_days,
 	    .oldest_day = store->oldest_day,
 	    .commits = store->commits,
 	    .longest_commit_ns = store->longest_commit_ns};
-	figures_r->damaged_files +=
-	    control_figures(store->control, &figures_r->replaced_files);
+	count_files_in_trouble(
+	    store, &figures_r->damaged_files, &figures_r->replaced_files);
 	for (size_t i = 0; i < store->file_count; i++) {
 		const struct day_file *file = store->files[i];
 		uint64_t bytes = layout_bytes(file->path);
 
-		figures_r->damaged_files += file->set_aside;
-		figures_r->replaced_files += file->replaced;
 		if (!store_day_is_writable(store, file->day))
 			continue;
 		figures_r->files += bytes > 0;

@@ -192,6 +192,27 @@ histogram_merge(struct histogram *into, const struct histogram *from)
 	}
 }
 
+static uint64_t
+difference(uint64_t value, uint64_t less)
+{
+	return value > less ? value - less : 0;
+}
+
+void
+histogram_subtract(struct histogram *histogram, const struct histogram *less)
+{
+	histogram->zero = difference(histogram->zero, less->zero);
+	histogram->count = histogram->zero;
+	for (int i = histogram->low; i <= histogram->high; i++) {
+		histogram->buckets[i] =
+		    difference(histogram->buckets[i], less->buckets[i]);
+		histogram->count += histogram->buckets[i];
+	}
+	histogram->sum_ns = less->sum_ns < histogram->sum_ns
+				? histogram->sum_ns - less->sum_ns
+				: 0;
+}
+
 int64_t
 histogram_quantile_ns(const struct histogram *histogram, double q)
 {

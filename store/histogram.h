@@ -56,6 +56,10 @@ void histogram_observe_many(
 
 void histogram_merge(struct histogram *into, const struct histogram *from);
 
+/* Takes away what `less` has, as far as it is there. */
+void histogram_subtract(
+    struct histogram *histogram, const struct histogram *less);
+
 /* The duration at quantile `q` (0 to 1): the geometric middle of its bucket, so
  * at most 1.1 % from the true one. 0 when empty. */
 int64_t histogram_quantile_ns(const struct histogram *histogram, double q);

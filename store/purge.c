@@ -18,7 +18,7 @@
 #include "store/store_private.h"
 
 /* After which a purge that failed is tried again. */
-#define RETRY_NS (60 * CLOCK_NS_PER_SECOND)
+#define RETRY_NS (10 * CLOCK_NS_PER_SECOND)
 
 struct choice {
 	const struct store *store;
@@ -160,20 +160,36 @@ store_purge(struct store *store)
 	free(choice.purges);
 }
 
+static void
+note_result(struct store *store, const struct retention_result *result)
+{
+	store->purged_days += result->purged;
+	store->set_aside += result->set_aside + result->archive.set_aside;
+	store->replaced += result->archive.replaced;
+	store->failures += result->failed;
+	store->has_new_file = true;
+	store_write_sums(store);
+	if (result->failed)
+		store->purge_after_ns = clock_stamp().monotonic_ns + RETRY_NS;
+}
+
 bool
 store_is_purging(struct store *store, bool *is_done_r)
 {
-	size_t purged, set_aside;
+	struct retention_result result;
 
-	*is_done_r = retention_is_done(store->retention, &purged, &set_aside);
-	if (!*is_done_r)
-		return retention_is_busy(store->retention);
-	store->purged_days += purged;
-	store->set_aside_days += set_aside;
+	*is_done_r = retention_is_done(store->retention, &result);
+	if (!*is_done_r) {
+		bool is_busy = retention_is_busy(store->retention);
+
+		if (!is_busy)
+			store_watch_archive(store);
+		return is_busy;
+	}
+	note_result(store, &result);
+	store_own_archive(store);
 	store_measure(store);
 	store_look_again(store);
-	if (retention_failed(store->retention))
-		store->purge_after_ns = clock_stamp().monotonic_ns + RETRY_NS;
 	return false;
 }
 

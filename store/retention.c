@@ -30,7 +30,8 @@ struct retention {
 	struct purge *purges;
 	size_t count;
 	/* Of the thread until it is done. */
-	size_t purged, set_aside;
+	struct retention_result result;
+	struct reason told; /* why it failed last */
 	atomic_bool is_done, stop;
 };
 
@@ -74,7 +75,7 @@ static int
 set_aside(struct retention *retention, const char *path, struct reason *reason)
 {
 	log_error("file=%s reason=%s, set aside", path, reason->text);
-	retention->set_aside++;
+	retention->result.set_aside++;
 	return layout_set_aside(path, reason);
 }
 
@@ -92,7 +93,7 @@ purge_day(struct retention *retention, struct archive *archive,
 		result = layout_remove(path, reason);
 	if (result == 0) {
 		tell(purge, bytes);
-		retention->purged++;
+		retention->result.purged++;
 	} else if (archive_finds_damage(path))
 		result = set_aside(retention, path, reason);
 	free(path);
@@ -105,13 +106,26 @@ purge_days(struct retention *retention, struct reason *reason)
 	struct archive *archive;
 	int result = archive_open(retention->directory, true, &archive, reason);
 
+	if (result != 0)
+		return -1;
 	for (size_t i = 0; result == 0 && i < retention->count &&
 			   !atomic_load(&retention->stop);
 	     i++)
 		result = purge_day(
 		    retention, archive, &retention->purges[i], reason);
+	retention->result.archive = archive_trouble(archive);
 	archive_close(&archive);
 	return result;
+}
+
+/* What lasts is told once. */
+static void
+tell_failure(struct retention *retention, const struct reason *reason)
+{
+	retention->result.failed = true;
+	if (strcmp(retention->told.text, reason->text) != 0)
+		log_error("purge=failed reason=\"%s\"", reason->text);
+	retention->told = *reason;
 }
 
 static void *
@@ -121,7 +135,9 @@ run(void *argument)
 	struct reason reason;
 
 	if (purge_days(retention, &reason) != 0)
-		log_error("purge=failed reason=\"%s\"", reason.text);
+		tell_failure(retention, &reason);
+	else
+		retention->told.text[0] = '\0';
 	atomic_store(&retention->is_done, true);
 	return NULL;
 }
@@ -137,7 +153,7 @@ retention_start(struct retention *retention, const struct purge *purges,
 	    memory_resize(retention->purges, count, sizeof(*purges));
 	memcpy(retention->purges, purges, count * sizeof(*purges));
 	retention->count = count;
-	retention->purged = retention->set_aside = 0;
+	retention->result = (struct retention_result){.purged = 0};
 	atomic_store(&retention->is_done, false);
 	/* Signals are the main thread's business. */
 	sigfillset(&all);
@@ -165,19 +181,12 @@ retention_is_busy(const struct retention *retention)
 
 bool
 retention_is_done(
-    struct retention *retention, size_t *purged_r, size_t *set_aside_r)
+    struct retention *retention, struct retention_result *result_r)
 {
 	if (!retention->is_busy || !atomic_load(&retention->is_done))
 		return false;
 	pthread_join(retention->thread, NULL);
 	retention->is_busy = false;
-	*purged_r = retention->purged;
-	*set_aside_r = retention->set_aside;
+	*result_r = retention->result;
 	return true;
-}
-
-bool
-retention_failed(const struct retention *retention)
-{
-	return retention->purged + retention->set_aside < retention->count;
 }

@@ -9,6 +9,8 @@
 #ifndef STORE_RETENTION_H
 #define STORE_RETENTION_H
 
+#include "store/archive.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,12 +41,15 @@ bool retention_takes(const struct retention *retention, int64_t day);
 
 bool retention_is_busy(const struct retention *retention);
 
-/* When what was started is done: returns true, once. How many days are gone,
- * and how many are damaged and were set aside. */
-bool retention_is_done(
-    struct retention *retention, size_t *purged_r, size_t *set_aside_r);
+struct retention_result {
+	size_t purged;
+	size_t set_aside; /* days that are damaged */
+	struct archive_trouble archive;
+	bool failed; /* others are left; why was told */
+};
 
-/* Whether these are fewer than were asked for; why was told. */
-bool retention_failed(const struct retention *retention);
+/* When what was started is done: returns true, once. */
+bool retention_is_done(
+    struct retention *retention, struct retention_result *result_r);
 
 #endif

@@ -21,14 +21,12 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/reason.h"
-#include "store/archive.h"
 #include "store/checkpoint.h"
 #include "store/control.h"
 #include "store/database.h"
 #include "store/day_file.h"
 #include "store/day_totals.h"
 #include "store/disk.h"
-#include "store/layout.h"
 #include "store/retention.h"
 #include "store/settings.h"
 #include "store/totals_writer.h"
@@ -124,83 +122,6 @@ lock_directory(struct store *store, struct reason *reason)
 	return result;
 }
 
-/* Adds a file's totals to the sums, and what it was written up to. */
-static int
-sum_up(struct store *store, struct day_file *file, struct reason *reason)
-{
-	int opened = day_file_open(file, false, store->totals, reason);
-
-	positions_raise_all(&store->highest, &file->positions);
-	return opened < 0 ? -1 : 0;
-}
-
-/* Whether it has something of a batch that is read again. */
-static bool
-is_ahead(const struct store *store, const struct day_file *file)
-{
-	const struct positions *positions = &file->positions;
-
-	for (size_t i = 0; i < positions->count; i++)
-		if (journal_position_compare(positions->items[i].position,
-			control_bound(
-			    store->control, positions->items[i].source)) > 0)
-			return true;
-	return false;
-}
-
-/* One that is past writing: what it sums up to matters, and whether it is
- * sealed. */
-static int
-sum_up_old(struct store *store, int64_t day, struct reason *reason)
-{
-	struct day_file *file =
-	    day_file_new(store->directory, day, totals_names(store->totals));
-	int result = sum_up(store, file, reason);
-	bool is_sealed = result != 0 ||
-			 (day_file_is_finished(file) && !is_ahead(store, file));
-
-	day_file_free(&file);
-	if (!is_sealed)
-		store_day(store, day)->is_sealed = false;
-	return result;
-}
-
-static int
-open_files(struct store *store, struct reason *reason)
-{
-	int64_t *days = NULL;
-	long count = layout_list(store->directory, &days, reason);
-	int result = count < 0 ? -1 : 0;
-
-	for (long i = 0; i < count && result == 0; i++) {
-		if (store_day_is_writable(store, days[i]))
-			result =
-			    sum_up(store, store_day(store, days[i]), reason);
-		else
-			result = sum_up_old(store, days[i], reason);
-	}
-	free(days);
-	return result;
-}
-
-/* The days that have no file any more. */
-static int
-sum_up_archive(struct store *store, struct reason *reason)
-{
-	struct archive *archive;
-	int result;
-
-	store->archived_day = INT64_MIN;
-	if (archive_open(store->directory, false, &archive, reason) != 0)
-		return -1;
-	if (archive == NULL)
-		return 0;
-	result = archive_sum_up(
-	    archive, store->totals, &store->archived_day, reason);
-	archive_close(&archive);
-	return result;
-}
-
 struct store *
 store_open(const struct store_settings *settings, struct totals *totals,
     struct reason *reason)
@@ -218,8 +139,7 @@ store_open(const struct store_settings *settings, struct totals *totals,
 	if (lock_directory(store, reason) != 0)
 		goto fail;
 	store->control = control_open(store->directory, reason);
-	if (store->control == NULL || open_files(store, reason) != 0 ||
-	    sum_up_archive(store, reason) != 0)
+	if (store->control == NULL || store_sum_up(store, reason) != 0)
 		goto fail;
 	layout_remove_orphans(store->directory);
 	store_measure(store);
@@ -248,6 +168,7 @@ store_close(struct store **store)
 	for (size_t i = 0; i < old->file_count; i++)
 		day_file_free(&old->files[i]);
 	free(old->files);
+	buffer_free(&old->counted);
 	control_close(&old->control);
 	positions_clear(&old->highest);
 	if (old->lock_fd > 0)
@@ -427,6 +348,8 @@ publish(struct store *store)
 		if (!file->unpublished)
 			continue;
 		file->unpublished = false;
+		store->has_new_file |= !file->is_listed;
+		file->is_listed = true;
 		positions_raise_all(&store->highest, &file->positions);
 		note_commit(store, file);
 	}
@@ -473,6 +396,7 @@ store_commit(struct store *store, const struct source_position *positions,
 		store_rollback(store);
 		return -1;
 	}
+	store_note_sums(store);
 	control_raise(store->control, positions, count);
 	store->commits++;
 	took_ns = clock_stamp().monotonic_ns - start_ns;

@@ -136,6 +136,7 @@ struct store_figures {
 	uint64_t damaged_files;  /* set aside since the start */
 	uint64_t replaced_files; /* found removed, replaced or cut by others */
 	uint64_t purged_days;    /* since the start */
+	uint64_t failures;       /* to do what is tried again later */
 	int64_t oldest_day;      /* of day files; INT64_MAX: none */
 	uint64_t commits;
 	int64_t longest_commit_ns;

@@ -222,6 +222,7 @@ store_forget_some(struct store *store, int64_t now_ns, int64_t budget_ns)
 	forgetting->due_ns = result == 0 ? 0 : now_ns + PAUSE_NS;
 	if (result >= 0)
 		return;
+	store->failures++;
 	if (strcmp(reason.text, forgetting->trouble.text) != 0)
 		log_warn("operation=forget reason=\"%s\"", reason.text);
 	forgetting->trouble = reason;

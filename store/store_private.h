@@ -5,6 +5,8 @@
 #ifndef STORE_STORE_PRIVATE_H
 #define STORE_STORE_PRIVATE_H
 
+#include "base/buffer.h"
+#include "store/layout.h"
 #include "store/positions.h"
 #include "store/store.h"
 
@@ -32,12 +34,18 @@ struct store {
 	uint64_t old_files, old_bytes; /* those past writing, as of today */
 	struct positions highest;
 	int64_t archived_day; /* the newest one that was purged */
+	struct layout_identity archive_identity;
+	struct buffer counted; /* the sums' note */
+	bool has_new_file;     /* one that the list of files has not */
+	uint64_t known_in_trouble; /* files, when that was noted */
 	int64_t retention_ns; /* 0: for ever */
 	uint64_t retention_bytes;
 	struct retention *retention;
 	uint64_t bytes;     /* as last measured */
 	int64_t oldest_day; /* likewise; INT64_MAX: there is none */
-	uint64_t purged_days, set_aside_days;
+	uint64_t purged_days;
+	/* Beside what day files and control.db count themselves. */
+	uint64_t set_aside, replaced, failures;
 	/* See purge.c. */
 	bool is_pressed;
 	int64_t purge_looked_day;
@@ -46,6 +54,30 @@ struct store {
 	uint64_t commits;
 	int64_t longest_commit_ns;
 };
+
+/* Adds up what all files have counted. What was counted in files that are gone
+ * stays in the sums. Returns 0, or -1 with a reason. */
+int store_sum_up(struct store *store, struct reason *reason);
+
+/* How many files were set aside or replaced since the start. */
+uint64_t store_files_in_trouble(const struct store *store);
+
+/* Notes the sums, and which files there are, for control_raise(). */
+void store_note_sums(struct store *store);
+
+/* The same, written now. */
+void store_write_sums(struct store *store);
+
+/* The archive's part of it. *days_r: the days that it has, newest first, to be
+ * freed. Returns how many, or -1 with a reason; one that cannot be read now has
+ * none, which is told. */
+long store_sum_up_archive(
+    struct store *store, int64_t **days_r, struct reason *reason);
+
+/* Looks whether others did something to the archive since it was our own
+ * last. Not while days are purged. */
+void store_watch_archive(struct store *store);
+void store_own_archive(struct store *store);
 
 /* store_forget.c's part of opening and closing. */
 void store_forget_open(struct store *store);

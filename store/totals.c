@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Sums over all day files, kept in memory. The ingest thread adds what it has
- * committed; any thread takes snapshots. Nothing here ever subtracts.
+ * committed; any thread takes snapshots. What is in the sums is never
+ * taken away.
  */
 #include "store/totals.h"
 
@@ -103,6 +104,18 @@ totals_end(struct totals *totals)
 	pthread_mutex_unlock(&totals->lock);
 }
 
+uint64_t *
+totals_counters(struct totals *totals)
+{
+	return totals->counters;
+}
+
+struct histogram_total *
+totals_histograms(struct totals *totals)
+{
+	return totals->histograms;
+}
+
 static void
 renew_exemplar(struct exemplar *exemplar, const struct exemplar *by)
 {
@@ -136,6 +149,17 @@ histogram_total_add(
 		into->buckets[i] += from->buckets[i];
 	for (unsigned i = 0; i <= TOTALS_BUCKETS; i++)
 		renew_exemplar(&into->exemplars[i], &from->exemplars[i]);
+}
+
+void
+histogram_total_subtract(
+    struct histogram_total *total, const struct histogram_total *less)
+{
+	histogram_subtract(&total->exponential, &less->exponential);
+	for (unsigned i = 0; i <= TOTALS_BUCKETS; i++)
+		total->buckets[i] -= less->buckets[i] < total->buckets[i]
+					 ? less->buckets[i]
+					 : total->buckets[i];
 }
 
 void

@@ -62,13 +62,11 @@ spread(struct histogram_total *total)
 
 /* Rows of older versions have no exponential buckets. */
 struct histogram_total
-totals_row_histogram(struct statement *row)
+totals_unpack(uint64_t count, int64_t sum_ns, const void *data, size_t size)
 {
-	uint64_t count = (uint64_t)column_integer(row, 1);
-	struct packed_reader reader = {0};
+	struct packed_reader reader = {.data = data, .size = size};
 	struct histogram_total total = {.buckets = {0}};
 
-	reader.data = column_bytes(row, 3, &reader.size);
 	for (unsigned i = 0; i <= TOTALS_BUCKETS; i++)
 		total.buckets[i] = packed_unsigned(&reader);
 	if (histogram_decode(&total.exponential, reader.data, reader.size) !=
@@ -76,19 +74,35 @@ totals_row_histogram(struct statement *row)
 	    in_buckets(&total.exponential) != count)
 		spread(&total);
 	total.exponential.count = count;
-	total.exponential.sum_ns = column_integer(row, 2);
+	total.exponential.sum_ns = sum_ns;
 	return total;
 }
 
+struct histogram_total
+totals_row_histogram(struct statement *row)
+{
+	size_t size;
+	const void *data = column_bytes(row, 3, &size);
+
+	return totals_unpack((uint64_t)column_integer(row, 1),
+	    column_integer(row, 2), data, size);
+}
+
 void
-totals_row_bind(struct statement *write, const struct histogram_total *total,
-    struct buffer *buckets)
+totals_pack(const struct histogram_total *total, struct buffer *buckets)
 {
 	struct packed_writer writer = {.out = buckets};
 
 	for (unsigned i = 0; i <= TOTALS_BUCKETS; i++)
 		packed_put_unsigned(&writer, total->buckets[i]);
 	histogram_encode(&total->exponential, buckets);
+}
+
+void
+totals_row_bind(struct statement *write, const struct histogram_total *total,
+    struct buffer *buckets)
+{
+	totals_pack(total, buckets);
 	bind_integer(write, (int64_t)total->exponential.count);
 	bind_integer(write, total->exponential.sum_ns);
 	bind_blob(write, buckets->data, buckets->size);

@@ -23,6 +23,11 @@ void totals_rows_counters(struct statement *rows,
 void totals_rows_histograms(struct statement *rows,
     const struct totals_names *names, struct histogram_total *histograms);
 
+/* What stands in `buckets`: the buckets of both kinds. */
+void totals_pack(const struct histogram_total *total, struct buffer *buckets);
+struct histogram_total totals_unpack(
+    uint64_t count, int64_t sum_ns, const void *data, size_t size);
+
 /* The histogram of a row whose columns from 1 on are count, sum_ns, buckets. */
 struct histogram_total totals_row_histogram(struct statement *row);
 

@@ -18,6 +18,10 @@ void totals_add(struct totals *totals, const uint64_t *counters,
     const struct histogram_total *histograms);
 void totals_end(struct totals *totals);
 
+/* The sums themselves, between begin and end. */
+uint64_t *totals_counters(struct totals *totals);
+struct histogram_total *totals_histograms(struct totals *totals);
+
 /* Adds one duration, which must not be negative. */
 void histogram_total_observe(
     struct histogram_total *total, const struct observation *observation);
@@ -27,5 +31,9 @@ void histogram_total_clear(struct histogram_total *total);
 
 void histogram_total_add(
     struct histogram_total *into, const struct histogram_total *from);
+
+/* Takes away what `less` has, as far as it is there. */
+void histogram_total_subtract(
+    struct histogram_total *total, const struct histogram_total *less);
 
 #endif

@@ -358,8 +358,8 @@ const struct metric_family metric_families[METRICS] = {
 	"postlag_store_errors_total", METRIC_LIVE_COUNTER, METRIC_PLAIN,
 	FROM_EXPORTER,
 	{{.name = NULL}},
-	"Batches since start that could not be stored and were tried again.",
-	false},
+	"What could not be stored since start and was tried again: a batch, a "
+	"purge, an address to be forgotten.", false},
 [METRIC_STORE_LONGEST_COMMIT] = {
 	"postlag_store_longest_commit_seconds", METRIC_GAUGE, METRIC_SECONDS,
 	FROM_EXPORTER,

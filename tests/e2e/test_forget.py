@@ -2,10 +2,12 @@
 """`postlag forget`: what is stored of an address is overwritten in every day,
 while messages flow and whoever is killed; fates and counts stay (I2, I3)."""
 
+import contextlib
 import datetime
 import glob
 import os
 import shutil
+import sqlite3
 import subprocess
 import threading
 
@@ -166,12 +168,15 @@ class Forget(FateCase):
             ("direct.test", "delivered")] * 2, f"{self.outline(slow)}")
 
     def restore_days(self):
-        """The copied day counts everything twice: without it the balance
-        closes."""
+        """The copied day counts everything twice: without it, and without the
+        note of what was counted, the balance closes."""
         stack = self.stack
         self.assertEqual(stack.exporter.stop(), 0)
         for path in glob.glob(f"{stack.store}/{OLD_DAY}*"):
             os.unlink(path)
+        with contextlib.closing(sqlite3.connect(
+                f"{stack.store}/control.db", isolation_level=None)) as control:
+            control.execute("DELETE FROM note WHERE name = 'counted'")
         stack.exporter.start()
         stack.wait_until_settled()
 

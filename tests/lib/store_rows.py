@@ -81,7 +81,8 @@ def _read(path):
 def read_rows(directory):
     """Every message there is a row for, in all files."""
     return [row for path in sorted(glob.glob(f"{directory}/*.db"))
-            if not path.endswith("/control.db") for row in _read(path)]
+            if not path.endswith(("/control.db", "/archive.db"))
+            for row in _read(path)]
 
 
 SOURCES = ("lmtp", "milter")
