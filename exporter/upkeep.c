@@ -99,10 +99,13 @@ seal_deadline(const struct upkeep *upkeep, int64_t now_ns)
 int64_t
 upkeep_deadline(const struct upkeep *upkeep, int64_t now_ns)
 {
-	int64_t seal_ns = seal_deadline(upkeep, now_ns);
+	int64_t next_ns = seal_deadline(upkeep, now_ns);
 	int64_t forget_ns = store_forget_due(upkeep->store);
+	int64_t purge_ns = store_purge_due(upkeep->store);
 
-	return forget_ns != 0 && forget_ns < seal_ns ? forget_ns : seal_ns;
+	if (forget_ns != 0 && forget_ns < next_ns)
+		next_ns = forget_ns;
+	return purge_ns != 0 && purge_ns < next_ns ? purge_ns : next_ns;
 }
 
 static void

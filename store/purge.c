@@ -119,6 +119,12 @@ is_quiet(const struct store *store)
 		   store->bytes <= store->purge_looked_bytes);
 }
 
+int64_t
+store_purge_due(const struct store *store)
+{
+	return store->purge_after_ns;
+}
+
 bool
 store_has_purge(struct store *store)
 {
@@ -127,6 +133,7 @@ store_has_purge(struct store *store)
 	if ((store->retention_ns == 0 && store->retention_bytes == 0) ||
 	    retention_is_busy(store->retention) || is_quiet(store))
 		return false;
+	store->purge_after_ns = 0;
 	choose(store, &choice);
 	free(choice.purges);
 	store->is_pressed = choice.is_pressed;
@@ -169,8 +176,8 @@ note_result(struct store *store, const struct retention_result *result)
 	store->failures += result->failed;
 	store->has_new_file = true;
 	store_write_sums(store);
-	if (result->failed)
-		store->purge_after_ns = clock_stamp().monotonic_ns + RETRY_NS;
+	store->purge_after_ns =
+	    result->failed ? clock_stamp().monotonic_ns + RETRY_NS : 0;
 }
 
 bool

@@ -8,6 +8,7 @@
 #include "store/store_seal.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/reason.h"
@@ -65,57 +66,72 @@ store_has_past(const struct store *store)
 	return false;
 }
 
-/* A part at a time, for ingest waits. Returns whether nothing is left. */
-static bool
+/* A part at a time, for ingest waits. Returns 0 when nothing is left, 1, or -1.
+ */
+static int
 unmark(struct day_file *file)
 {
 	struct database *database = file->tables.database;
 	char sql[sizeof(UNMARK) + 16];
-	struct reason reason;
 
-	if (database == NULL)
-		return true;
-	day_file_end_read(file);
 	snprintf(sql, sizeof(sql), UNMARK, UNMARK_MAX);
-	if (database_execute(database, sql) == 0) {
-		intern_forget(file->tables.intern);
-		return database_changes(database) < UNMARK_MAX;
-	}
-	if (database_check(database, &reason) != 0)
-		log_warn("reason=%s", reason.text);
-	return true;
+	if (database_execute(database, sql) != 0)
+		return -1;
+	intern_forget(file->tables.intern);
+	return database_changes(database) == UNMARK_MAX;
 }
 
-static void
-seal(struct day_file *file)
+/* Returns 0 when it is sealed, 1 when there is more to do, or -1 with a reason:
+ * it is tried again then. */
+static int
+seal(struct day_file *file, struct reason *reason)
 {
-	struct reason reason;
+	struct database *database = file->tables.database;
+	int result = 0;
 
-	if (file->tables.database != NULL) {
+	if (database != NULL) {
 		day_file_end_read(file);
-		if (database_execute(file->tables.database, OPTIMIZE) != 0 &&
-		    database_check(file->tables.database, &reason) != 0)
-			log_warn("reason=%s", reason.text);
-		day_file_close(file);
+		result = unmark(file);
+		if (result == 0)
+			result = database_execute(database, OPTIMIZE);
 	}
+	if (result < 0) {
+		database_check(database, reason);
+		day_file_rollback(file);
+	}
+	if (result != 0)
+		return result;
+	day_file_close(file);
 	file->is_sealed = true;
+	return 0;
+}
+
+/* Sealed or not, what lasts is told once. */
+static void
+tell(struct store *store, const struct reason *reason)
+{
+	store->failures++;
+	if (strcmp(store->seal_trouble.text, reason->text) != 0)
+		log_warn("seal=failed reason=\"%s\"", reason->text);
+	store->seal_trouble = *reason;
 }
 
 void
 store_seal(struct store *store)
 {
-	struct reason reason;
+	struct reason reason = {""};
 
 	for (size_t i = 0; i < store->file_count; i++) {
 		struct day_file *file = store->files[i];
 
 		if (!store_is_past(store, file) || file->in_transaction)
 			continue;
-		if (day_file_open(file, false, NULL, &reason) < 0)
-			log_warn("reason=%s", reason.text);
-		else if (day_file_is_finished(file) && unmark(file))
-			seal(file);
+		if (day_file_open(file, false, NULL, &reason) < 0 ||
+		    (day_file_is_finished(file) && seal(file, &reason) < 0))
+			tell(store, &reason);
 	}
+	if (reason.text[0] == '\0')
+		store->seal_trouble = reason;
 	store_measure(store);
 	store_look_again(store);
 }

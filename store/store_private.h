@@ -6,6 +6,7 @@
 #define STORE_STORE_PRIVATE_H
 
 #include "base/buffer.h"
+#include "base/reason.h"
 #include "store/layout.h"
 #include "store/positions.h"
 #include "store/store.h"
@@ -46,6 +47,7 @@ struct store {
 	uint64_t purged_days;
 	/* Beside what day files and control.db count themselves. */
 	uint64_t set_aside, replaced, failures;
+	struct reason seal_trouble; /* the last one told; "": none since */
 	/* See purge.c. */
 	bool is_pressed;
 	int64_t purge_looked_day;

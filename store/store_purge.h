@@ -10,6 +10,7 @@
 #define STORE_STORE_PURGE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct store;
 
@@ -19,6 +20,10 @@ bool store_is_pressed(const struct store *store);
 
 /* Whether there is something to purge. Cheap to ask again and again. */
 bool store_has_purge(struct store *store);
+
+/* When what could not be purged is to be tried again, CLOCK_MONOTONIC; 0:
+ * nothing is. */
+int64_t store_purge_due(const struct store *store);
 
 /* Begins to purge it. From now on nothing is found in these days: what the
  * caller remembers of them must be forgotten before. */

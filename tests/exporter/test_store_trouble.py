@@ -12,7 +12,6 @@ import unittest
 
 import tap
 from disks import Ext4Disk
-from stack import SmallDisk
 from store_rows import read_bounds
 from store_trouble import PATHS, Trouble, Visitor
 from waiting import wait_until
@@ -203,45 +202,6 @@ class Locked(Trouble):
         self.load(50)
         self.alone.program.wait_for_log("written again")
         self.assertGreater(read_bounds(self.alone.store), before)
-        self.assert_counted()
-        self.assert_consistent()
-
-
-@unittest.skipUnless(SmallDisk.possible(), "cannot mount")
-class Full(Trouble):
-    def setUp(self):
-        super().setUp()
-        # Room for logs that nobody has had the time to copy.
-        self.disk = SmallDisk(self.alone.store, "128m")
-        self.disk.mount()
-        self.addCleanup(self.disk.unmount)
-        self.addCleanup(self.alone.program.kill)
-
-    def test_disk_full_the_exporter_says_so_and_catches_up(self):
-        self.begin(100)
-        for _ in range(3):
-            self.disk.fill()
-            with Visitor(self.alone) as visitor:
-                self.load(500, wait=False)
-                self.wait_until_ready(False)
-                self.assertIn(b" full", self.alone.request("/-/ready")[2])
-                self.disk.make_room()
-                self.wait_until_counted()
-                self.wait_until_ready()
-            self.assertEqual(visitor.wrong, [])
-        self.assert_counted()
-        self.assert_consistent()
-
-    def test_killed_while_the_disk_is_full(self):
-        """And started when there is room again."""
-        self.begin(100)
-        self.disk.fill()
-        self.load(500, wait=False)
-        self.wait_until_ready(False)
-        self.alone.program.kill()
-        self.disk.make_room()
-        self.alone.program.start()
-        self.wait_until_counted()
         self.assert_counted()
         self.assert_consistent()
 

@@ -74,13 +74,14 @@ class SmallDisk:
             subprocess.run(["umount", "-l", self.path], check=True)
             self.mounted = False
 
-    def fill(self):
+    def fill(self, leave_bytes=0):
         with open(f"{self.path}/filler", "ab", buffering=0) as file:
             try:
                 while True:
                     file.write(b"x" * 4096)
             except OSError as error:
                 assert error.errno == errno.ENOSPC, error
+            file.truncate(file.tell() - leave_bytes)
 
     def make_room(self):
         os.unlink(f"{self.path}/filler")
