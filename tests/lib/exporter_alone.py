@@ -139,12 +139,13 @@ class ExporterAlone:
 class LogAlone(ExporterAlone):
     """Reads a log of Postfix's, too, which the test writes."""
 
-    def __init__(self, traditional=False, **options):
+    def __init__(self, traditional=False, start=True, **options):
         super().__init__(start=False, maillog_instances="postfix=mx.test",
                          **options)
         self.log = Log(os.path.join(self.directory, "mail.log"), traditional)
         self.program.settings["exporter"]["maillog"] = self.log.path
-        self.program.start()
+        if start:
+            self.program.start()
 
     def queued(self, number, *recipients, **how):
         queue_id = f"{number:08X}"

@@ -22,9 +22,12 @@ scrape_configs:
       - targets: ["127.0.0.1:{port}"]
 """
 
-ALERTING = """\
+RULES = """\
   evaluation_interval: 1s
 rule_files: ["{rules}"]
+"""
+
+ALERTING = """\
 alerting:
   alertmanagers:
     - static_configs:
@@ -55,10 +58,11 @@ class Prometheus(PrivateServer):
         text = CONFIGURATION.format(port=port)
         if rules is None:
             return text
-        path = self.write("rules.yml", rules)
         head, scrapes = text.split("scrape_configs:")
-        return head + ALERTING.format(
-            rules=path, alertmanager=alertmanager) + "scrape_configs:" + scrapes
+        head += RULES.format(rules=self.write("rules.yml", rules))
+        if alertmanager:
+            head += ALERTING.format(alertmanager=alertmanager)
+        return head + "scrape_configs:" + scrapes
 
     def ask(self, path, **arguments):
         """The data that the API answers with."""

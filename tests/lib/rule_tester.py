@@ -46,6 +46,14 @@ def read_rules():
     return {rule["alert"]: rule for group in groups for rule in group["rules"]}
 
 
+def quick_rules():
+    """The rules' text; minutes that an alert has to last are seconds."""
+    with open(RULES, encoding="utf-8") as file:
+        text = file.read()
+    text = text.replace("for: 1h", "for: 60m")
+    return re.sub(r"\bfor: (\d+)m\b", r"for: \1s", text)
+
+
 def families_in(expression):
     """The families that an expression asks for."""
     names = re.findall(r"\bpostlag_\w+", expression)
