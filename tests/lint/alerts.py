@@ -46,6 +46,20 @@ def unknown_metrics():
             yield f"{name}: {fault}"
 
 
+def one_sided():
+    """Prometheus has a histogram in classic buckets, or as a native one, or
+    both, by its configuration."""
+    histograms = {name.removesuffix("_bucket") for name in exposed()
+                  if name.endswith("_bucket")}
+    for name, rule in RULES.items():
+        asked = set(re.findall(r"\bpostlag_\w+", rule["expr"]))
+        for histogram in histograms:
+            classic = asked & {f"{histogram}_{part}"
+                               for part in ("bucket", "count", "sum")}
+            if bool(classic) != (histogram in asked):
+                yield f"{name}: asks for {histogram} in one form only"
+
+
 def runbook():
     have = sections()
     if list(have) != list(RULES):
@@ -76,6 +90,7 @@ report = lint.Report()
 report.check("alerts say what they are about", incomplete())
 report.check("alerts ask for metrics and labels that there are",
              unknown_metrics())
+report.check("alerts ask for histograms in both forms", one_sided())
 report.check("each alert has a section in the runbook, each section an alert",
              runbook())
 report.check("each alert comes in a test", untested())
