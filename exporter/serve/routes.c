@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "exporter/serve/api.h"
+#include "exporter/serve/api_labels.h"
 #include "exporter/serve/api_latency.h"
 #include "exporter/serve/api_outcomes.h"
 #include "exporter/serve/api_summary.h"
@@ -128,6 +129,22 @@ serve_latency(void *context, const struct http_request *request,
 }
 
 static void
+serve_labels(void *context, const struct http_request *request,
+    struct http_response *response)
+{
+	struct routes_context *routes_context = context;
+	char by[API_ARGUMENT_SIZE];
+
+	response->may_be_kept = true;
+	response->content_type = "application/json";
+	if (take(request, "by", by))
+		response->status =
+		    api_labels(routes_context->api, by, &response->body);
+	else
+		response->status = refuse_arguments(response);
+}
+
+static void
 serve_pseudonym(void *context, const struct http_request *request,
     struct http_response *response)
 {
@@ -183,6 +200,7 @@ const struct http_route routes[] = {
     {"/api/v1/messages", false, serve_search},
     {"/api/v1/messages/", true, serve_messages},
     {"/api/v1/latency", false, serve_latency},
+    {"/api/v1/labels", false, serve_labels},
     {"/api/v1/outcomes", false, serve_outcomes},
     {"/api/v1/pseudonym", false, serve_pseudonym},
     {"/api/v1/summary", false, serve_summary},

@@ -101,6 +101,29 @@ class Latency(unittest.TestCase):
                           {"relay": "mx.test"}, {"provider": "other"}):
             self.assertEqual(self.ask(**arguments)["whole"]["count"], 0)
 
+    def labels(self, alone, kind):
+        status, _, body = alone.request(f"/api/v1/labels?by={kind}")
+        self.assertEqual(status, 200, body)
+        return json.loads(body)
+
+    def test_the_labels_are_those_that_have_latencies(self):
+        for kind, labels in (("host", ["mx.test"]), ("relay", []),
+                             ("provider", ["example.test"])):
+            self.assertEqual(self.labels(self.alone, kind),
+                             {"labels": labels})
+
+    def test_of_very_many_labels_the_first_are_listed(self):
+        """Of a day there are 64, of ten days more than fit"""
+        with ExporterAlone(start=False) as alone:
+            alone.program.settings["store"]["queue_lifetime"] = "20d"
+            alone.program.start()
+            self.assertEqual(self.labels(alone, "provider"), {"labels": []})
+            alone.journals.tell("strangers", 600, 10)
+            alone.wait_for("postlag_delivery_latency_seconds_count", 600)
+            found = self.labels(alone, "provider")
+            self.assertEqual(found, {"more": True, "labels": sorted(
+                f"host{number}.example.org" for number in range(600))[:500]})
+
     def test_what_cannot_be_answered_is_refused(self):
         for arguments in ({"phase": "x"}, {"route": "x"}, {"since": "x"},
                           {"until": "x"}, {"step": "x"}, {"step": "30s"},

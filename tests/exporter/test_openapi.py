@@ -97,6 +97,10 @@ class OpenApi(unittest.TestCase):
         self.ask("/api/v1/latency", 200, provider="example.test")
         self.ask("/api/v1/latency", 400, route="x")
         self.ask("/api/v1/latency", 414, since="x" * 2000)
+        for kind in "host", "relay", "provider":
+            self.ask("/api/v1/labels", 200, by=kind)
+        self.ask("/api/v1/labels", 400, by="x")
+        self.ask("/api/v1/labels", 414, by="x" * 2000)
         self.ask("/api/v1/outcomes", 200)
         self.ask("/api/v1/outcomes", 200, since="2h", until="1m", step="5m")
         self.ask("/api/v1/outcomes", 400, step="1s")
@@ -116,6 +120,7 @@ class OpenApi(unittest.TestCase):
             for path in ("/api/v1/messages", "/api/v1/latency",
                          "/api/v1/outcomes"):
                 self.ask(path, 503)
+            self.ask("/api/v1/labels", 503, by="host")
             self.ask("/api/v1/messages/{key}", 503, key="Q1")
             self.ask("/api/v1/pseudonym", 404, local="alice")
         finally:

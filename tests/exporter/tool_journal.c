@@ -9,7 +9,7 @@
  *     load COUNT RECIPIENTS DAYS             -> what was written so far
  *     latency MS...                          -> ids, each of a message that
  *                                               was delivered after so long
- *     strangers COUNT                        -> "ok"
+ *     strangers COUNT [DAYS]                 -> "ok"
  *     defer COUNT                            -> "ok"
  *     open LABEL QUEUE_ID DAYS               -> its id
  *     strange                                -> "ok"
@@ -319,12 +319,14 @@ command_defer(char **rest)
 	puts("ok");
 }
 
-/* Messages of whose senders, clients, recipients and servers no two are the
- * same. */
+/* Messages of the last DAYS days, of whose senders, clients, recipients and
+ * servers no two are the same. */
 static void
 command_strangers(char **rest)
 {
 	unsigned long count = strtoul(strtok_r(NULL, " ", rest), NULL, 10);
+	const char *word = strtok_r(NULL, " ", rest);
+	unsigned long days = word != NULL ? strtoul(word, NULL, 10) : 1;
 
 	for (unsigned long i = 0; i < count; i++) {
 		char queue_id[32], name[64], address[100];
@@ -334,7 +336,7 @@ command_strangers(char **rest)
 		snprintf(queue_id, sizeof(queue_id), "%lXS", 0xC0000 + i);
 		snprintf(name, sizeof(name), "host%lu.example.org", i);
 		snprintf(address, sizeof(address), "u%lu@%s", i, name);
-		event = message_begin(0, queue_id);
+		event = message_begin((int64_t)(i % days), queue_id);
 		event.message.sender = address;
 		event.message.helo = event.message.client_name = name;
 		add_recipient(&event.message, address);
