@@ -5,6 +5,7 @@ store, an exporter that is gone or catches up."""
 import tap
 from exporter_alone import ExporterAlone
 from page_case import REPORTED, PageCase
+from waiting import wait_until
 
 # Notes down which parts of the chart are taken away, to come back or not.
 WATCH = """
@@ -48,6 +49,68 @@ class Page(PageCase):
         self.browser.wait("#latency .legend > :last-child dd", "2")
         self.assertEqual(
             self.browser.tell("evaluate", code="globalThis.gone"), [])
+
+    def field(self, label):
+        return f'#whose label:has-text("{label}") input'
+
+    def check_latencies(self, heading, count):
+        self.browser.wait("#latency h2", heading)
+        if count == 0:
+            self.browser.wait("#latency .notice", "Nothing was delivered")
+        self.browser.wait("#latency .legend > :last-child dd", str(count))
+
+    def known(self, kind):
+        """What can be chosen from."""
+        return self.browser.tell(
+            "evaluate", code="[...document.querySelectorAll("
+            f"'#known-{kind} option')].map((option) => option.value)")
+
+    def strangers(self):
+        """Five messages to providers, by relays, of their own."""
+        alone, url = self.alone()
+        alone.journals.tell("strangers", 5)
+        alone.wait_for("postlag_delivery_latency_seconds_count", 5)
+        return url
+
+    def test_latencies_of_one_host_relay_or_provider_are_chosen(self):
+        """From what there is, by keys; the address has it"""
+        browser = self.browser
+        browser.open(f"{self.strangers()}#/?since=24h&phase=queue")
+        self.check_latencies("Phase queue", 5)
+        browser.tell("focus", selector="#whose summary")
+        browser.tell("press", key="Enter")
+        hosts = [f"host{number}.example.org" for number in range(5)]
+        for kind, labels in (("host", ["mx.test"]), ("relay", hosts),
+                             ("provider", hosts)):
+            wait_until(lambda: self.known(kind) == labels, f"each {kind}")
+        browser.tell("fill", selector=self.field("Host"), value="mx.test")
+        browser.tell("press", key="Enter")
+        self.check_latencies("Phase queue, of mx.test", 5)
+        browser.tell("fill", selector=self.field("Relay"), value=hosts[1])
+        browser.tell("fill", selector=self.field("Provider"), value=hosts[3])
+        browser.tell("press", key="Enter")
+        self.check_latencies(f"Latency, of mx.test, to {hosts[3]}", 1)
+        self.assertEqual(self.hash(), "#/?since=24h&host=mx.test"
+                         f"&provider={hosts[3]}")
+        browser.wait("#outcomes .notice", "Of all mail")
+        self.look("whose")
+        browser.click('[aria-label="Every host"]')
+        self.check_latencies(f"Latency, to {hosts[3]}", 1)
+        browser.tell("choose", selector="#what", value="phase:queue")
+        self.check_latencies("Phase queue", 5)
+        self.assertEqual(self.hash(), "#/?since=24h&phase=queue")
+
+    def test_the_address_says_whose_latencies(self):
+        """What was never seen is no error; what cannot be asked is told"""
+        browser = self.browser
+        url = self.strangers()
+        browser.open(f"{url}#/?since=1h&relay=host2.example.org")
+        self.check_latencies("Latency, by host2.example.org", 1)
+        browser.tell("go", hash="#/?provider=nobody.test")
+        self.check_latencies("Latency, to nobody.test", 0)
+        self.expected = (REPORTED,)
+        browser.tell("go", hash="#/?provider=a.test&phase=queue")
+        browser.wait("#latency .notice", "a phase has no route, relay or")
 
     def test_a_dead_exporter_is_told_and_what_was_shown_stays(self):
         alone, url = self.alone()

@@ -8,7 +8,8 @@ import { drawCells, reach, SHORTEST, splits } from "./heatmap.js";
 import { Answer } from "./notices.jsx";
 import { paceOf, periodOf } from "./period.jsx";
 import { cssColour, Plot } from "./plot.jsx";
-import { change } from "./route.js";
+import { change, queryOf } from "./route.js";
+import { whoseOf, whoseText } from "./whose.jsx";
 
 // Dashes tell them apart without colour.
 const LINES = [
@@ -117,10 +118,9 @@ function Chart({ data, zoom }) {
 }
 
 export function Latency({ route }) {
-  const asked = { ...periodOf(route), cells: "1" };
-  for (const name of ["phase", "route", "host"])
-    if (route.get(name)) asked[name] = route.get(name);
-  const url = `/api/v1/latency?${new URLSearchParams(asked)}`;
+  const asked = { ...periodOf(route), ...whoseOf(route), cells: "1" };
+  for (const name of ["phase", "route"]) asked[name] = route.get(name);
+  const url = `/api/v1/latency?${queryOf(asked)}`;
   const answer = useAnswer(url, paceOf(route));
   function zoom(from, to) {
     location.hash = change(route, {
@@ -131,7 +131,7 @@ export function Latency({ route }) {
     : asked.route ? `Latency, ${asked.route}` : "Latency";
   return (
     <section id="latency" aria-busy={answer.loading || undefined}>
-      <h2>{what}</h2>
+      <h2>{what}{whoseText(route)}</h2>
       <Answer answer={answer} what="latencies" lines={8}>
         {(data) => <Chart data={data} zoom={zoom} />}
       </Answer>

@@ -7,6 +7,7 @@ import { Answer } from "./notices.jsx";
 import { paceOf, periodOf } from "./period.jsx";
 import { change, link } from "./route.js";
 import { GROUPS, State } from "./states.jsx";
+import { whoseText } from "./whose.jsx";
 
 const HEIGHT = 160;
 
@@ -132,6 +133,10 @@ export function Outcomes({ route }) {
   return (
     <section id="outcomes" aria-busy={answer.loading || undefined}>
       <h2>Outcomes</h2>
+      {whoseText(route) && (
+        <p class="notice quiet">Of all mail: they are not counted by host, relay
+          or provider.</p>
+      )}
       <Answer answer={answer} what="outcomes" lines={6}>
         {(data) => (
           <>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the overview shows: phase or route, and which period. All of it is in
-// the address.
+// What the overview shows: phase or route, which period, and whose. All of it
+// is in the address.
 import { useEffect, useState } from "preact/hooks";
 import { change } from "./route.js";
+import { Whose } from "./whose.jsx";
 
 const PERIODS = [["1h", "Hour"], ["6h", "6 hours"], ["24h", "Day"],
   ["7d", "Week"], ["30d", "30 days"]];
@@ -65,6 +66,7 @@ export function Period({ route }) {
     const [kind, name] = event.target.value.split(":");
     location.hash = change(route, {
       phase: kind === "phase" ? name : "", route: kind === "route" ? name : "",
+      ...(kind === "phase" ? { relay: "", provider: "" } : {}),
     });
   }
   return (
@@ -95,6 +97,7 @@ export function Period({ route }) {
         ))}
       </nav>
       <OwnPeriod route={route} />
+      <Whose route={route} />
     </div>
   );
 }

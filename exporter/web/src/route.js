@@ -23,9 +23,14 @@ function parse() {
   return { view, key: asId(key), given, get: (name) => given.get(name) || "" };
 }
 
+// What is empty is not asked for.
+export function queryOf(values) {
+  return new URLSearchParams(
+    Object.entries(values).filter(([, value]) => value)).toString();
+}
+
 function compose(path, values) {
-  const filled = Object.entries(values || {}).filter(([, value]) => value);
-  const query = new URLSearchParams(filled).toString();
+  const query = queryOf(values || {});
   return `#/${path}${query ? `?${query}` : ""}`;
 }
 
