@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The words of the event's enumerations, for the command line and JSON.
- * Constant tables, any thread.
+ * The words of the event's enumerations, for the command line and JSON, and
+ * what follows from its fields. Constant tables, any thread.
  */
 #include "proto/event.h"
+
+struct stamp
+message_event_ended_at(const struct message_event *event)
+{
+	return stamp_is_set(&event->eom_at) ? event->eom_at : event->end_at;
+}
 
 static const char *
 name_of(const char *const *names, unsigned count, unsigned value)

@@ -200,6 +200,9 @@ struct event {
 	};
 };
 
+/* When the transaction ended, at end of message or before it. */
+struct stamp message_event_ended_at(const struct message_event *event);
+
 /* Words for people and for JSON; "unknown" for what is not in the enum. */
 const char *message_phase_name(enum message_phase phase);
 const char *message_ending_name(enum message_ending ending);

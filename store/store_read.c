@@ -89,7 +89,7 @@ read_open(struct day_file *file, int64_t row, struct arena *arena,
 	    .size_bytes = record.size_bytes,
 	    .queue_recipients = record.queue_recipients,
 	    .mail_at = record.event.mail_at,
-	    .eom_at = record.event.eom_at};
+	    .ended_at = message_event_ended_at(&record.event)};
 	memcpy(message_r->boot_id, record.boot_id, sizeof(record.boot_id));
 	owner.mail_at = record.event.mail_at;
 	if (read_recipients(file, &owner, arena, message_r) != 0 ||

@@ -42,7 +42,7 @@ struct open_message {
 	uint32_t evidence;
 	uint64_t size_bytes; /* by the log; 0: not known */
 	struct stamp mail_at;
-	struct stamp eom_at;
+	struct stamp ended_at; /* see message_event_ended_at() */
 	uint8_t boot_id[CLOCK_BOOT_ID_BYTES];
 	struct open_recipient *recipients;
 	/* Those that it got later; the one it began with is not among them. */

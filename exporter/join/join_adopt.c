@@ -75,8 +75,10 @@ join_is_borne(struct join *join, const struct message_event *event,
 int64_t
 join_end_ns(const struct message_event *event)
 {
-	return stamp_is_set(&event->eom_at)
-		   ? event->eom_at.wall_ns
+	const struct stamp ended_at = message_event_ended_at(event);
+
+	return stamp_is_set(&ended_at)
+		   ? ended_at.wall_ns
 		   : event->mail_at.wall_ns + TRANSACTION_MAX_NS;
 }
 

@@ -106,12 +106,14 @@ claim_fits(const struct log_context *context, int64_t since_wall_ns)
 	       differs_ns <= CLOCKS_DIFFER_NS;
 }
 
+/* The milter knows a queue id when the queue file was begun, and with it the
+ * context, however the transaction ended then. */
 static bool
 seen_fits(const struct log_context *context, const struct open_message *message)
 {
 	int64_t begin_ns = context->begin_wall_ns;
-	int64_t end_ns = stamp_is_set(&message->eom_at)
-			     ? message->eom_at.wall_ns
+	int64_t end_ns = stamp_is_set(&message->ended_at)
+			     ? message->ended_at.wall_ns
 			     : message->mail_at.wall_ns + TRANSACTION_MAX_NS;
 
 	return message->mail_at.wall_ns - CLOCKS_DIFFER_NS <=

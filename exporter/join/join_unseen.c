@@ -127,7 +127,7 @@ join_add_message(struct join *join, struct day_file *file,
 	    .ending = event->ending,
 	    .evidence = addition->verdict->evidence,
 	    .mail_at = event->mail_at,
-	    .eom_at = event->eom_at,
+	    .ended_at = message_event_ended_at(event),
 	    .recipients = open_recipients(join->scratch, addition),
 	    .recipient_count = (uint32_t)event->recipient_count,
 	};

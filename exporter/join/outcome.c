@@ -87,9 +87,12 @@ static void
 observe(
     const struct outcome *outcome, const struct delivery_recipient *recipient)
 {
+	static const struct stamp never;
 	const struct message_event event = {
 	    .mail_at = outcome->message->mail_at,
-	    .eom_at = outcome->message->eom_at,
+	    .eom_at = outcome->message->ending == MESSAGE_ENDING_ACCEPTED
+			  ? outcome->message->ended_at
+			  : never,
 	};
 	const struct phase_view view = {
 	    .message = &event,

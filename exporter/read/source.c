@@ -73,9 +73,7 @@ event_stamp(const struct event *event)
 {
 	switch (event->type) {
 	case EVENT_MESSAGE:
-		return stamp_is_set(&event->message.eom_at)
-			   ? event->message.eom_at
-			   : event->message.end_at;
+		return message_event_ended_at(&event->message);
 	case EVENT_DELIVERY:
 		return stamp_is_set(&event->delivery.end_at)
 			   ? event->delivery.end_at

@@ -203,6 +203,8 @@ script_message(struct script *script, const char *verb, char **rest)
 	if (strchr(verb, '!') != NULL) {
 		message->ending = MESSAGE_ENDING_ABORTED;
 		message->phase = (enum message_phase)script_number(verb, '!');
+		message->end_at = message->eom_at;
+		message->eom_at = (struct stamp){0};
 	}
 	script_message_recipients(script, message, rest);
 	script->messages[(unsigned char)*label] = message;

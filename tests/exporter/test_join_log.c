@@ -444,6 +444,13 @@ static const struct scenario scenarios[] = {
 	"known 2\nbounced 1\nrelayed 1\n"
 	"A00001: accepted u2=bounced/0 +1\n"
 	"A00001: logged u1=relayed/0 +1\n"},
+    {"case 41: a queue id used again after an abort",
+	"M!5 a A00001 u1\n" IN("A00001") "S 60\n"
+	"M b A00001 u2\n" IN("A00001") ACTIVE("A00001")
+	BOUNCED("A00001", "u2") REMOVED("A00001"),
+	"known 1\nbounced 1\nopen 0\n"
+	"A00001: accepted u2=bounced/0 +1\n"
+	"A00001: aborted u1=aborted/0 +0\n"},
     {"case 13: two instances with the same queue id",
 	"M a A00001 u1\n" IN("A00001") ACTIVE("A00001")
 	"L:out smtpd 7 A00001: client=c.test[192.0.2.1]\n"

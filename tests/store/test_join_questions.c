@@ -229,7 +229,7 @@ count_open(void *context, const struct open_message *message)
 	assert_int_equal(
 	    message->mail_at.wall_ns, wanted.event.mail_at.wall_ns);
 	assert_int_equal(
-	    message->eom_at.monotonic_ns, wanted.event.eom_at.monotonic_ns);
+	    message->ended_at.monotonic_ns, wanted.event.eom_at.monotonic_ns);
 	assert_int_equal(
 	    message->recipient_count, wanted.event.recipient_count);
 	assert_string_equal(
