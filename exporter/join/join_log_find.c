@@ -16,9 +16,9 @@
 #define TRANSACTION_MAX_NS (3600 * SECOND_NS)
 
 #define BY_LOG                                                                 \
-	(MESSAGE_QUEUED | MESSAGE_REMOVED | MESSAGE_DELETED |                  \
-	    MESSAGE_EXPIRED | MESSAGE_DISCARDED | MESSAGE_HELD)
-#define GONE (MESSAGE_REMOVED | MESSAGE_DELETED)
+	(MESSAGE_QUEUED | MESSAGE_EXPIRED | MESSAGE_HELD | MESSAGE_REDIRECTED)
+/* Nothing more is said of what was discarded: nobody removes it. */
+#define GONE (MESSAGE_REMOVED | MESSAGE_DELETED | MESSAGE_DISCARDED)
 
 struct maillog_view
 join_log_view(const char *text)

@@ -33,6 +33,10 @@
 	TO("lmtp", qid, to,                                                    \
 	    "relay=r, delay=1, delays=0/0/0/1, dsn=5.1.1,"                     \
 	    " status=bounced (x)")
+#define DISCARD(qid)                                                           \
+	"L cleanup 8 " qid ": discard: header Subject: x from"                 \
+	" c.test[192.0.2.1]; from=<sender@example.net>"                        \
+	" to=<u1@example.test> proto=ESMTP helo=<c>: y\n"
 #define REFUSED(where, text)                                                   \
 	"L smtpd 7 NOQUEUE: reject: " where " from c.test[192.0.2.1]: " text   \
 	"; from=<a@a.test> to=<u1@example.test> proto=ESMTP helo=<c>\n"
@@ -143,9 +147,7 @@ static const struct scenario scenarios[] = {
 	"A00001: aborted u1=discarded/0 u2=discarded/0 +0\n"},
     {"DISCARD of a header check: the milter saw an abort",
 	"M!6 a A00001 u1\n" IN("A00001")
-	"L cleanup 8 A00001: discard: header Subject: x from"
-	" c.test[192.0.2.1]; from=<sender@example.net> to=<u1@example.test>"
-	" proto=ESMTP helo=<c>: y\n" TICK,
+	DISCARD("A00001") TICK,
 	"discarded 1\nA00001: aborted u1=discarded/0 +0\n"},
     {"DISCARD by a later milter: we let it pass",
 	"M a A00001 u1\n" IN("A00001")
@@ -444,6 +446,23 @@ static const struct scenario scenarios[] = {
 	"known 2\nbounced 1\nrelayed 1\n"
 	"A00001: accepted u2=bounced/0 +1\n"
 	"A00001: logged u1=relayed/0 +1\n"},
+    {"case 41: a queue id used again after DISCARD",
+	"M!6 a A00001 u1\n" IN("A00001") DISCARD("A00001") "S 60\n"
+	"M b A00001 u2\n" IN("A00001") ACTIVE("A00001")
+	BOUNCED("A00001", "u2") REMOVED("A00001"),
+	"known 2\nbounced 1\ndiscarded 1\n"
+	"A00001: accepted u2=bounced/0 +1\n"
+	"A00001: aborted u1=discarded/0 +0\n"},
+    {"the same, the first one without a milter",
+	"L smtpd 7 A00001: client=c.test[192.0.2.1]\n"
+	"L smtpd 7 A00001: discard: RCPT from c.test[192.0.2.1]:"
+	" <u1@example.test>: x; from=<sender@example.net>"
+	" to=<u1@example.test> proto=ESMTP helo=<c>\n" "S 60\n"
+	"M b A00001 u2\n" IN("A00001") ACTIVE("A00001")
+	BOUNCED("A00001", "u2") REMOVED("A00001"),
+	"known 2\nbounced 1\ndiscarded 1\n"
+	"A00001: accepted u2=bounced/0 +1\n"
+	"A00001: logged u1=discarded/0 +0\n"},
     {"case 41: a queue id used again after an abort",
 	"M!5 a A00001 u1\n" IN("A00001") "S 60\n"
 	"M b A00001 u2\n" IN("A00001") ACTIVE("A00001")
@@ -451,6 +470,18 @@ static const struct scenario scenarios[] = {
 	"known 1\nbounced 1\nopen 0\n"
 	"A00001: accepted u2=bounced/0 +1\n"
 	"A00001: aborted u1=aborted/0 +0\n"},
+    {"case 41: a queue id used again for REDIRECT, removed unheard",
+	"M a A00001 u1\n" IN("A00001") ACTIVE("A00001")
+	SENT("lmtp", "A00001", "u1", "250 Saved") "S 60\n"
+	IN("A00001")
+	"L cleanup 8 A00001: redirect: header Subject: x from"
+	" c.test[192.0.2.1]; from=<sender@example.net> to=<u2@example.test>"
+	" proto=ESMTP helo=<c>: other@example.test\n"
+	"M!6 b A00001 u2\n" ACTIVE("A00001")
+	SENT("lmtp", "A00001", "other", "250 Saved") REMOVED("A00001"),
+	"known 3\ndelivered 2\nmerged 1\n"
+	"A00001: aborted other=delivered/0 u2=merged(redirected)/0 +1\n"
+	"A00001: accepted u1=delivered/0 +1\n"},
     {"case 13: two instances with the same queue id",
 	"M a A00001 u1\n" IN("A00001") ACTIVE("A00001")
 	"L:out smtpd 7 A00001: client=c.test[192.0.2.1]\n"
