@@ -49,7 +49,7 @@ read_recipients(struct day_file *file, const struct recipient_owner *owner,
 	    arena_alloc(arena, count * sizeof(*message->recipients));
 	if (message->recipients == NULL)
 		return -1;
-	message->recipient_count = count;
+	message->recipient_count = (uint32_t)count;
 	for (size_t i = 0; i < count; i++)
 		message->recipients[i] =
 		    (struct open_recipient){.address = rows[i].address,
