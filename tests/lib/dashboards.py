@@ -13,8 +13,6 @@ import re
 SOURCE = "packaging/grafana"
 # $name, ${name} and ${name:format}, as everywhere in Grafana.
 VARIABLE = re.compile(r"\$(?:(\w+)|\{([\w.]+)(?::\w+)?\})")
-# What Grafana itself knows.
-BUILT_IN = re.compile(r"__")
 
 
 def read_dashboards():
@@ -39,7 +37,7 @@ def queries(dashboard):
 
 
 def names_in(text):
-    """The variables that a text names, Grafana's own too."""
+    """The variables that a text names, Grafana's own (__...) too."""
     return [first or second for first, second in VARIABLE.findall(text)]
 
 

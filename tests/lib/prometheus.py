@@ -7,6 +7,7 @@
 """
 
 import json
+import time
 import urllib.parse
 import urllib.request
 
@@ -76,6 +77,18 @@ class Prometheus(PrivateServer):
         """[(labels, number)]"""
         return [(row["metric"], float(row["value"][1])) for row
                 in self.ask("query", query=expression)["result"]]
+
+    def course(self, expression, seconds=300, step=5):
+        """[(labels, numbers)] in steps until just now; of native histograms
+        their counts."""
+        now = time.time()
+        data = self.ask("query_range", query=expression, start=now - seconds,
+                        end=now, step=step)
+        return [(row["metric"],
+                 [float(value) for _, value in row.get("values", [])]
+                 + [float(histogram["count"])
+                    for _, histogram in row.get("histograms", [])])
+                for row in data["result"]]
 
     def wait_for(self, expression, value, timeout=PATIENCE):
         """Until the only series has the value."""

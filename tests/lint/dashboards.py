@@ -7,12 +7,14 @@ import json
 import re
 import sys
 
+import yaml
+
 sys.path[:0] = ["tests/lib", "packaging/grafana"]
 sys.dont_write_bytecode = True
 import lint  # noqa: E402
 import make_dashboards  # noqa: E402
-from dashboards import (BUILT_IN, fill, histogram_kinds,  # noqa: E402
-                        names_in, panels, queries, read_dashboards, variables)
+from dashboards import (SOURCE, fill, histogram_kinds, names_in,  # noqa: E402
+                        panels, queries, read_dashboards, variables)
 from exposed import exposed, faults  # noqa: E402
 
 DATA_SOURCE = {"type": "prometheus", "uid": "${datasource}"}
@@ -135,7 +137,7 @@ def variable_faults():
         if defined != VARIABLES:
             yield f"{uid}: its variables are {defined}"
         used = {name for name in names_in(json.dumps(dashboard))
-                if not BUILT_IN.match(name)}
+                if not name.startswith("__")}
         for name in used ^ set(defined):
             yield f"{uid}: ${name} is not both defined and used"
         for one in variables(dashboard).values():
@@ -215,6 +217,36 @@ def legends():
             yield f"{name}: its legend is not shown"
 
 
+def links():
+    """From one dashboard to another: it is there, and has the variables."""
+    have = {one["uid"]: variables(one) for one in DASHBOARDS}
+    for dashboard in DASHBOARDS:
+        for uid, query in re.findall(r'"/d/([^?"]*)\?([^"]*)"',
+                                     json.dumps(dashboard)):
+            given = re.findall(r"\bvar-(\w+)=|\{(\w+):queryparam\}", query)
+            if uid not in have:
+                yield f"{dashboard['uid']}: leads to {uid}, which there is not"
+            elif missing := {a or b for a, b in given} - set(have[uid]):
+                yield f"{dashboard['uid']}: {uid} has no {missing}"
+
+
+def example():
+    """The data source is the Prometheus of the other example."""
+    with open(f"{SOURCE}/provisioning/datasources/postlag.yml",
+              encoding="utf-8") as file:
+        source, = yaml.safe_load(file)["datasources"]
+    with open("packaging/prometheus/prometheus.yml", encoding="utf-8") as file:
+        prometheus = yaml.safe_load(file)
+    job, = prometheus["scrape_configs"]
+    target, = job["static_configs"][0]["targets"]
+    interval = prometheus["global"]["scrape_interval"]
+    if source["jsonData"]["timeInterval"] != interval:
+        yield f"its timeInterval is not {interval}"
+    for to_page in source["jsonData"]["exemplarTraceIdDestinations"]:
+        if not to_page["url"].startswith(f"http://{target}/#/message/"):
+            yield f"{to_page['url']} is not a message on {target}"
+
+
 DASHBOARDS = read_dashboards()
 KNOWN = exposed()
 report = lint.Report()
@@ -230,7 +262,9 @@ for what, found in (
         ("queries group by labels that there are", unknown_labels()),
         ("queries are of the chosen jobs and instances", unselected()),
         ("counters, and only they, in rates over the rate interval", rates()),
-        ("legends tell the series apart", legends())):
+        ("legends tell the series apart", legends()),
+        ("links lead to dashboards that there are", links()),
+        ("the data source's example fits Prometheus' example", example())):
     report.check(what, found)
 report.note(f"{len(DASHBOARDS)} dashboards, "
             f"{sum(1 for _ in all_panels())} panels, "
