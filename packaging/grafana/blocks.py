@@ -75,11 +75,12 @@ def _legend(shown_values=()):
             "showLegend": True}
 
 
-def stat(title, description, expression, unit="short", *, color=None,
-         thresholds=None, mappings=None, links=(), width=4):
+def stat(title, description, expression, unit="short", *, thresholds=None,
+         mappings=None, links=(), width=4):
     """The last value, large, its course below it."""
-    defaults = {"unit": unit, "color": fixed(color or "text"),
-                "links": list(links)}
+    defaults = {"unit": unit, "color": fixed("text")}
+    if links:
+        defaults["links"] = list(links)
     if thresholds:
         defaults.update(color={"mode": "thresholds"}, thresholds=thresholds)
     if mappings:
@@ -118,7 +119,9 @@ def time_series(title, description, queries, unit, *, width=8, height=8,
                      "mode": "normal" if stacked or bars else "none"},
     }
     defaults = {"unit": unit, "color": {"mode": "palette-classic"},
-                "custom": custom, "links": list(links)}
+                "custom": custom}
+    if links:
+        defaults["links"] = list(links)
     if minimum is not None and not logarithmic:
         defaults["min"] = minimum
     return _panel(

@@ -96,7 +96,6 @@ def not_unique():
 
 
 def places():
-    """Overlaps, gaps below, and what sticks out."""
     for dashboard in DASHBOARDS:
         taken = {}
         for panel in dashboard["panels"]:
