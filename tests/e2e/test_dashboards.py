@@ -84,6 +84,16 @@ class Dashboards(unittest.TestCase):
             for state in "lost", "deferred", "held":
                 one.wait_for(f'postlag_recipients{{state="{state}"}}', 1)
             one.wait_for('postlag_recipients{state="delivered"}', 20)
+        cls.views = [
+            View(dashboard, kind, cls.prometheus[kind], {
+                "job": JOB, "instance": cls.instance, "route": ROUTE,
+                "histograms": value, "__rate_interval": "5m"})
+            for dashboard in read_dashboards()
+            for kind, value in histogram_kinds(dashboard).items()]
+        # (where, panel, target, what the query returns)
+        cls.answers = [(where, panel, target, view.answer(target))
+                       for view in cls.views
+                       for where, panel, target in view.queries]
 
     @classmethod
     def make_mail(cls):
@@ -112,30 +122,17 @@ class Dashboards(unittest.TestCase):
         found = cls.stack.message(queue_id)
         return found and found["messages"][0]["recipients"][0]["state"]
 
-    def views(self):
-        return [View(dashboard, kind, self.prometheus[kind], {
-                    "job": JOB, "instance": self.instance, "route": ROUTE,
-                    "histograms": value, "__rate_interval": "5m"})
-                for dashboard in read_dashboards()
-                for kind, value in histogram_kinds(dashboard).items()]
-
-    def answers(self):
-        """(where, panel, target, what the query returns)"""
-        for view in self.views():
-            for where, panel, target in view.queries:
-                yield where, panel, target, view.answer(target)
-
     def test_every_query_returns_data(self):
         empty = [
             f"{where}: {target['expr']}"
-            for where, _, target, found in self.answers()
+            for where, _, target, found in self.answers
             if not any(math.isfinite(number)
                        for _, numbers in found for number in numbers)]
         self.assertEqual(empty, [])
 
     def test_every_phase_and_the_heatmaps_have_seen_mail(self):
         phases = set(exposed()["postlag_phase_seconds"].labels["phase"])
-        for where, panel, target, found in self.answers():
+        for where, panel, target, found in self.answers:
             if "postlag_phase_" in target["expr"]:
                 self.assertEqual(
                     {labels["phase"] for labels, numbers in found
@@ -148,7 +145,7 @@ class Dashboards(unittest.TestCase):
 
     def test_what_happened_is_shown(self):
         shown, rising = {}, {}
-        for where, panel, target, found in self.answers():
+        for where, panel, target, found in self.answers:
             title = panel["title"]
             if title in NUMBERS and panel["type"] == "stat":
                 self.assertEqual(found[0][1][-1], NUMBERS[title], where)
@@ -164,7 +161,7 @@ class Dashboards(unittest.TestCase):
 
     def test_variables_offer_what_there_is(self):
         routes = exposed()["postlag_delivery_latency_seconds"].labels["route"]
-        for view in self.views():
+        for view in self.views:
             offered = {}
             for name, one in view.variables.items():
                 if one["type"] != "query":
@@ -191,7 +188,7 @@ class Dashboards(unittest.TestCase):
             source, = yaml.safe_load(file)["datasources"]
         to_page, = source["jsonData"]["exemplarTraceIdDestinations"]
         ids = set()
-        for view in self.views():
+        for view in self.views:
             with_points = set()
             for where, panel, target in view.queries:
                 if target.get("exemplar"):
@@ -211,7 +208,7 @@ class Dashboards(unittest.TestCase):
 
     def links(self):
         """Each address that a series leads to on the exporter's page."""
-        for _, panel, target, found in self.answers():
+        for _, panel, target, found in self.answers:
             for link in panel["fieldConfig"]["defaults"].get("links", []):
                 for labels, _ in found:
                     yield fill(link["url"], {

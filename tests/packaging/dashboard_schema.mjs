@@ -16,15 +16,19 @@ const TYPES = join(modules, "@grafana/schema/dist/types/raw");
 const DASHBOARDS = "packaging/grafana/dashboards";
 
 const ajv = new Ajv({ allErrors: true, strict: false });
-const compiled = new Map();
+const generators = new Map();
+const validators = new Map();
+
+function remembered(map, key, make) {
+  if (!map.has(key)) map.set(key, make());
+  return map.get(key);
+}
 
 function validator(path, type) {
-  const key = `${path} ${type}`;
-  if (!compiled.has(key))
-    compiled.set(key, ajv.compile(createGenerator({
-      path, type, skipTypeCheck: true,
-    }).createSchema(type)));
-  return compiled.get(key);
+  const generator = remembered(generators, path, () =>
+    createGenerator({ path, skipTypeCheck: true }));
+  return remembered(validators, `${path} ${type}`, () =>
+    ajv.compile(generator.createSchema(type)));
 }
 
 function complaints(path, type, value, where) {
