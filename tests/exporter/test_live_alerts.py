@@ -8,6 +8,9 @@ import os
 import tap
 from alert_case import OFF, AlertCase
 from exporter_alone import ExporterAlone, LogAlone
+from hook import Hook
+from lmtp_client import Client
+from lmtp_server import Server
 from prometheus import Prometheus
 from rule_tester import quick_rules
 from waiting import free_port
@@ -81,6 +84,32 @@ class Log(AlertCase):
         exporter.log.line("qmgr", "0000A001: removed")
         self.wait_for(prometheus, OFF, "PostlagUnstamped",
                       "PostlagLogRateLimit", "PostlagLogGap", "PostlagUnknown")
+
+
+class Dropped(AlertCase):
+    def deliver(self, hook, count):
+        recipients = [f"recipient{number}@example.test"
+                      for number in range(100)]
+        with Client(hook.address) as client:
+            client.hello()
+            for _ in range(count):
+                result = client.deliver("a@x.test", recipients, b"text\r\n")
+                self.assertEqual({reply.code for reply in result.final}, {250})
+
+    def test_events_of_a_full_journal(self):
+        """While the exporter is away. The mail goes on; without a milter it is
+        unstamped, too"""
+        server = self.enterContext(Server())
+        hook = self.enterContext(Hook(
+            server.endpoint, journal_limit="256K", segment_size="64K",
+            heartbeat_interval="100ms"))
+        exporter = self.enterContext(ExporterAlone(journal=hook.journal))
+        prometheus = self.watch(exporter.port)
+        self.assertEqual(exporter.program.stop(), 0)
+        self.deliver(hook, 100)
+        exporter.program.start()
+        self.wait_for(prometheus, OFF, "PostlagEventsDropped",
+                      "PostlagUnstamped")
 
 
 class Nobody(AlertCase):
