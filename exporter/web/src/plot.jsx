@@ -38,7 +38,8 @@ function options(props, box) {
   return {
     width: box.clientWidth,
     height: props.height,
-    padding: [8, 8, 0, 0],
+    // Half of a time's width, which may stand at the right end.
+    padding: [8, 22, 0, 0],
     legend: { show: false },
     cursor: {
       y: false, points: { show: false },
