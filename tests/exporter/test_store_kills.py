@@ -6,6 +6,7 @@ and roll-ups (I2, I3, I5)."""
 
 import collections
 import glob
+import http.client
 import json
 import os
 import random
@@ -117,15 +118,16 @@ class Kills(unittest.TestCase):
                   self.calls_path, "-e", "trace=" + ",".join(CALLS), *strace]
         self.alone.program.start(prefix=prefix if strace else (), wait=False)
 
-    def answers(self):
+    def has(self, is_done):
+        """It may not answer yet, or be killed while it is asked."""
         try:
-            return self.alone.request("/-/ready")[0] == 200
-        except OSError:
+            return self.alone.request("/-/ready")[0] == 200 and is_done()
+        except (OSError, http.client.HTTPException):
             return False
 
     def finish(self, is_done):
         """Runs it to the end of its work; returns what its store says."""
-        wait_until(lambda: self.answers() and is_done(), "the work to be done")
+        wait_until(lambda: self.has(is_done), "the work to be done")
         messages = self.read_messages()
         counted = {key: value for key, value
                    in self.alone.metrics().counters().items()
@@ -181,7 +183,7 @@ class Kills(unittest.TestCase):
                 self.take_back()
                 self.start("-e", f"inject={name}:signal=SIGKILL:when={number}")
                 wait_until(lambda: not self.alone.program.running()
-                           or self.answers() and is_done(),
+                           or self.has(is_done),
                            "its death or the work to be done")
                 kills += not self.alone.program.running()
                 self.alone.program.kill()
