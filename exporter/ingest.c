@@ -450,6 +450,7 @@ open_all(struct ingest *ingest, struct reason *reason)
 	loss_look(ingest->loss, join_messages(ingest->join), &now);
 	ingest->upkeep = (struct upkeep){.store = ingest->store,
 	    .join = ingest->join,
+	    .published = ingest->published,
 	    .close_gone = ingest->settings.close_gone};
 	if (join_rebuild(ingest->join, now.monotonic_ns, reason) != 0)
 		return -1;

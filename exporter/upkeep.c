@@ -3,8 +3,11 @@
 #include "exporter/upkeep.h"
 
 #include "base/clock.h"
+#include "exporter/gone.h"
 #include "exporter/join/join.h"
 #include "exporter/metrics/metrics.h"
+#include "exporter/metrics/revision.h"
+#include "exporter/serve/published.h"
 #include "store/store.h"
 
 /* A batch of them. */
@@ -28,8 +31,22 @@ upkeep_before_batch(struct upkeep *upkeep, struct reason *reason)
 	return result;
 }
 
-long
-upkeep_before_commit(struct upkeep *upkeep, bool all_is_read, int64_t now_ns,
+static long
+settle(struct upkeep *upkeep, struct reason *reason)
+{
+	unsigned lost = OPEN_STATES + outcome_number(RECIPIENT_LOST);
+
+	if (upkeep->is_settled)
+		return 0;
+	upkeep->is_settled = true;
+	return gone_settle(upkeep->store,
+	    published_live(
+		upkeep->published, metric_index(METRIC_RECIPIENTS, lost)),
+	    reason);
+}
+
+static long
+seal(struct upkeep *upkeep, bool all_is_read, int64_t now_ns,
     struct reason *reason)
 {
 	long count;
@@ -43,6 +60,18 @@ upkeep_before_commit(struct upkeep *upkeep, bool all_is_read, int64_t now_ns,
 	return count;
 }
 
+long
+upkeep_before_commit(struct upkeep *upkeep, bool all_is_read, int64_t now_ns,
+    struct reason *reason)
+{
+	long settled = settle(upkeep, reason), sealed;
+
+	if (settled < 0)
+		return -1;
+	sealed = seal(upkeep, all_is_read, now_ns, reason);
+	return sealed < 0 ? -1 : settled + sealed;
+}
+
 /* Returns whether days are gone. */
 static bool
 purge(struct upkeep *upkeep)
@@ -50,6 +79,8 @@ purge(struct upkeep *upkeep)
 	bool is_done;
 
 	upkeep->is_purging = store_is_purging(upkeep->store, &is_done);
+	if (is_done)
+		upkeep->is_settled = false;
 	if (is_done && upkeep->close_gone != NULL)
 		upkeep->close_gone(false);
 	if (!upkeep->is_purging && store_has_purge(upkeep->store)) {
@@ -73,7 +104,7 @@ upkeep_between_batches(struct upkeep *upkeep, int64_t now_ns)
 void
 upkeep_break_off(struct upkeep *upkeep)
 {
-	upkeep->is_sealing = false;
+	upkeep->is_sealing = upkeep->is_settled = false;
 	upkeep->errors++;
 }
 
@@ -103,6 +134,8 @@ upkeep_deadline(const struct upkeep *upkeep, int64_t now_ns)
 	int64_t forget_ns = store_forget_due(upkeep->store);
 	int64_t purge_ns = store_purge_due(upkeep->store);
 
+	if (!upkeep->is_settled)
+		return now_ns;
 	if (forget_ns != 0 && forget_ns < next_ns)
 		next_ns = forget_ns;
 	return purge_ns != 0 && purge_ns < next_ns ? purge_ns : next_ns;

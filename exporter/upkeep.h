@@ -4,9 +4,9 @@
  *
  * Days that leave the window of those that are written are sealed: what is open
  * in them becomes unknown, as part of a batch like any other, and after its
- * commit they are closed. Those that were kept long enough are purged. What
- * operators want forgotten is, between batches. Part of ingest, on its thread.
- * `now_ns` is CLOCK_MONOTONIC.
+ * commit they are closed. Those that were kept long enough are purged, and then
+ * nothing in them is lost any more. What operators want forgotten is, between
+ * batches. Part of ingest, on its thread. `now_ns` is CLOCK_MONOTONIC.
  */
 #ifndef EXPORTER_UPKEEP_H
 #define EXPORTER_UPKEEP_H
@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 struct join;
+struct published;
 struct reason;
 struct store;
 
@@ -23,6 +24,8 @@ struct store;
 struct upkeep {
 	struct store *store;
 	struct join *join;
+	struct published *published;
+	bool is_settled; /* no loss is gone since that was looked for */
 	int64_t seal_at_ns; /* when days that were not sealed are tried again */
 	bool is_sealing;    /* in the running batch */
 	bool is_purging;

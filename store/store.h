@@ -129,6 +129,11 @@ int store_note_write(struct store *store, const char *name,
 bool store_note_read(
     const struct store *store, const char *name, struct buffer *value_r);
 
+/* How many recipients are in a state by what is committed, in all files. For
+ * now and then. Returns 0, or -1 with a reason. */
+int store_count_state(struct store *store, enum recipient_state state,
+    int64_t *count_r, struct reason *reason);
+
 struct store_figures {
 	uint64_t files;
 	uint64_t bytes;          /* all files with their WALs */

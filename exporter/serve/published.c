@@ -100,6 +100,17 @@ published_copy(struct published *published, struct picture *picture_r)
 	pthread_mutex_unlock(&published->lock);
 }
 
+int64_t
+published_live(struct published *published, unsigned index)
+{
+	int64_t value;
+
+	pthread_mutex_lock(&published->lock);
+	value = published->now.live[index];
+	pthread_mutex_unlock(&published->lock);
+	return value;
+}
+
 bool
 published_ready(
     struct published *published, char trouble_r[PICTURE_TROUBLE_SIZE])

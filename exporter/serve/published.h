@@ -41,6 +41,9 @@ void published_swap(struct published *published, const struct picture *own);
 /* Copies the picture of now. Any thread. */
 void published_copy(struct published *published, struct picture *picture_r);
 
+/* One live value of it, by metric_index(). Any thread. */
+int64_t published_live(struct published *published, unsigned index);
+
 /* The same without the numbers: returns whether the exporter is up to date and
  * able to store, else why not. Any thread. */
 bool published_ready(

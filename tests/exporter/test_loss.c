@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <pwd.h>
 
+#include "exporter/gone.h"
 #include "exporter/join/fate.h"
 #include "exporter/join/open_messages.h"
 #include "exporter/metrics/revision.h"
@@ -396,6 +397,59 @@ a_delivery_takes_an_acknowledged_loss_back(void **state)
 	assert_int_equal(counter(fixture, METRIC_RECIPIENTS_RECOVERED), 1);
 }
 
+static int64_t
+lost_now(struct fixture *fixture)
+{
+	unsigned number = outcome_number(RECIPIENT_LOST);
+
+	return (int64_t)(counters_of(fixture)[metric_index(
+			     METRIC_RECIPIENT_OUTCOMES, number)] -
+			 revisions(fixture, RECIPIENT_LOST));
+}
+
+static long
+settle(struct fixture *fixture)
+{
+	struct reason reason;
+	long gone =
+	    gone_settle(fixture->world.store, lost_now(fixture), &reason);
+
+	world_commit(&fixture->world);
+	return gone;
+}
+
+static int
+remove_day(
+    const char *path, const struct stat *status, int type, struct FTW *where)
+{
+	return strstr(path, "/day-") != NULL ? remove(path) : 0;
+}
+
+/* I3, I5: nobody could acknowledge it any more. */
+static void
+a_loss_of_which_nothing_is_kept_is_ended(void **state)
+{
+	struct fixture *fixture = *state;
+
+	lose(fixture);
+	assert_int_equal(settle(fixture), 0);
+	assert_int_equal(lost_now(fixture), 1);
+	world_close(&fixture->world);
+	nftw(fixture->world.directory, remove_day, 10, FTW_PHYS);
+	for (int start = 0; start < 2; start++) {
+		world_open(&fixture->world);
+		assert_int_equal(settle(fixture), start == 0);
+		assert_int_equal(lost_now(fixture), 0);
+		assert_int_equal(revisions(fixture, RECIPIENT_LOST), 1);
+		assert_int_equal(counter(fixture, METRIC_RECIPIENTS_LOST), 1);
+		assert_int_equal(
+		    counter(fixture, METRIC_RECIPIENTS_RECOVERED), 0);
+		assert_int_equal(counter(fixture, METRIC_MESSAGES_ACCEPTED), 1);
+		world_close(&fixture->world);
+	}
+	world_open(&fixture->world);
+}
+
 /* I6: what was said of one loss does not hide the next. */
 static void
 what_came_back_and_is_lost_again_is_lost(void **state)
@@ -738,6 +792,7 @@ main(void)
 	    TEST(a_late_delivery_takes_a_loss_back_at_once),
 	    TEST(an_acknowledged_loss_is_accounted_for_and_stays_so),
 	    TEST(a_delivery_takes_an_acknowledged_loss_back),
+	    TEST(a_loss_of_which_nothing_is_kept_is_ended),
 	    TEST(what_came_back_and_is_lost_again_is_lost),
 	    TEST(nothing_is_acknowledged_in_advance),
 	    TEST(an_acknowledgement_that_was_written_while_we_were_down_counts),

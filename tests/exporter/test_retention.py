@@ -2,15 +2,18 @@
 """Days that are past: sealed and purged by the exporter itself, with readers
 and kills, and nothing that was counted changes (case 8, I3, I5)."""
 
+import contextlib
 import json
 import os
 import random
 import shutil
+import sqlite3
 import time
 import unittest
 
 import tap
 from exporter_alone import ExporterAlone
+from store_rows import STATES
 from waiting import wait_until
 
 LONG = os.environ.get("POSTLAG_LONG")
@@ -22,6 +25,8 @@ DAY = 86400
 # Of the moment, or of this process.
 LIVE = ("postlag_store_", "postlag_log_lines", "postlag_queue_lookups",
         "postlag_source_events", "postlag_build_info")
+# As in store/record.h.
+LOST, UNKNOWN = map(STATES.index, ("lost", "unknown"))
 SHORTER = {"queue_lifetime": "0", "retention": "1d"}
 
 
@@ -183,6 +188,53 @@ class Remembered(Days):
         self.alone.delivery("a", "QOPEN", "u1@example.test=250")
         metrics = self.alone.wait_for("postlag_deliveries_waiting", 1)
         self.assertEqual(metrics.value("postlag_store_errors_total"), 0)
+
+
+class Lost(Days):
+    """Of its own, likewise."""
+
+    def make_lost(self):
+        """What is unknown, as if it had been found lost."""
+        of_day = [f"UPDATE {table} SET state = {LOST} WHERE state = {UNKNOWN}"
+                  for table in ("recipient", "outcome_minute", "outcome_hour")]
+        of_day.append("UPDATE counter "
+                      "SET name = replace(name, 'unknown', 'lost') WHERE name "
+                      "LIKE 'postlag_recipient_outcomes_total%unknown%'")
+        self.change("control.db", "DELETE FROM note WHERE name = 'counted'")
+        for name in self.day_files():
+            if name.endswith(".db"):
+                self.change(name, *of_day)
+
+    def change(self, name, *statements):
+        with contextlib.closing(sqlite3.connect(
+                f"{self.alone.store}/{name}",
+                isolation_level=None)) as database:
+            for statement in statements:
+                database.execute(statement)
+
+    def test_what_is_lost_in_a_day_is_not_any_more_when_it_is_purged(self):
+        """Nobody could acknowledge it any more; the balance closes (I5)."""
+        self.restart(queue_lifetime="0", retention="0")
+        self.alone.wait_for("postlag_recipients", 2, state="unknown")
+        self.alone.program.stop()
+        self.make_lost()
+        self.restart(queue_lifetime="0", retention="0")
+        self.alone.wait_for("postlag_recipients", 2, state="lost")
+        self.restart(**SHORTER)
+        self.alone.wait_for("postlag_store_purges_total", PURGED)
+        for _ in range(2):
+            metrics = self.alone.wait_for("postlag_recipients", 0,
+                                          state="lost")
+            self.assertEqual(
+                metrics.value("postlag_recipients", state="deleted"), 2)
+            self.assertEqual(metrics.value(
+                "postlag_outcome_revisions_total",
+                **{"from": "lost", "to": "deleted"}), 2)
+            self.assertEqual(
+                metrics.value("postlag_recipients_accepted_total")
+                + metrics.total("postlag_recipients_added_total"),
+                metrics.total("postlag_recipients"))
+            self.restart(**SHORTER)
 
 
 if __name__ == "__main__":
