@@ -92,8 +92,10 @@ configure(struct database *database)
 	sqlite3_extended_result_codes(database->handle, 1);
 	sqlite3_wal_hook(database->handle, note_wal, database);
 	return database_execute(database,
+	    /* A pool reads many files. What it reads again soon is in the
+	     * system's cache; here each connection would keep its own. */
 	    "PRAGMA mmap_size = 0; PRAGMA trusted_schema = OFF;"
-	    "PRAGMA temp_store = MEMORY;");
+	    "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -256;");
 }
 
 /* Where the right to write is missing SQLite opens the file to read, and would
