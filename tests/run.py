@@ -331,7 +331,8 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--variant", default="release")
     parser.add_argument("--long", action="store_true")
-    parser.add_argument("--jobs", type=int, default=2)
+    # Most tests wait most of the time.
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() + 1)
     parser.add_argument("tests", nargs="*")
     return parser.parse_args()
 
