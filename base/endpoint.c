@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -207,6 +208,27 @@ static const struct sockaddr *
 as_address(const struct endpoint *endpoint)
 {
 	return (const void *)&endpoint->address;
+}
+
+int
+endpoint_connect(const struct endpoint *endpoint, unsigned patience_seconds,
+    struct reason *reason)
+{
+	const struct timeval patience = {.tv_sec = patience_seconds};
+	int fd =
+	    socket(endpoint->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd >= 0 &&
+	    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience,
+		sizeof(patience)) == 0 &&
+	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience,
+		sizeof(patience)) == 0 &&
+	    connect(fd, as_address(endpoint), endpoint->size) == 0)
+		return fd;
+	reason_set_errno(reason, "cannot connect");
+	if (fd >= 0)
+		close(fd);
+	return -1;
 }
 
 /* Connecting to a socket whose listener has died is refused. A live listener

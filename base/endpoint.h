@@ -35,6 +35,11 @@ bool endpoint_is_local(const struct endpoint *endpoint);
 /* Whether a unix socket lies there that nobody listens on any more. */
 bool endpoint_is_stale(const struct endpoint *endpoint);
 
+/* A connected, blocking socket, close-on-exec, on which nothing takes longer
+ * than so many seconds. Returns the descriptor, or -1. */
+int endpoint_connect(const struct endpoint *endpoint, unsigned patience_seconds,
+    struct reason *reason);
+
 /* Reads the mode of a unix socket, octal, at most 0777. Returns 0, or -1 with a
  * reason that quotes the text. */
 int endpoint_mode_parse(

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One HTTP request, without encryption and thus only to this machine. Called by
- * search_terms.c.
+ * search_terms.c and selfcheck.c.
  */
 #include "cli/exporter_ask.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/time.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
@@ -22,27 +22,6 @@
 #define ANSWER_BYTES 4096
 #define BEGIN "{\"pseudonym\": \""
 
-static int
-connect_to(const struct endpoint *endpoint, struct reason *reason)
-{
-	const struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
-	int fd =
-	    socket(endpoint->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	if (fd >= 0 &&
-	    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience,
-		sizeof(patience)) == 0 &&
-	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience,
-		sizeof(patience)) == 0 &&
-	    connect(fd, (const struct sockaddr *)&endpoint->address,
-		endpoint->size) == 0)
-		return fd;
-	reason_set_errno(reason, "the exporter cannot be asked");
-	if (fd >= 0)
-		close(fd);
-	return -1;
-}
-
 static void
 append_escaped(struct buffer *out, const char *text, size_t size)
 {
@@ -50,21 +29,30 @@ append_escaped(struct buffer *out, const char *text, size_t size)
 		buffer_append_format(out, "%%%02X", (unsigned char)text[i]);
 }
 
-/* The whole answer, NUL behind it. */
+/* The whole answer to a request's first words, NUL behind it. */
 static int
-exchange(int fd, const struct buffer *request, char answer_r[ANSWER_BYTES],
-    struct reason *reason)
+exchange(const struct endpoint *exporter, struct buffer *request,
+    char answer_r[ANSWER_BYTES], struct reason *reason)
 {
+	struct reason why;
+	int fd = endpoint_connect(exporter, PATIENCE_SECONDS, &why);
 	size_t size = 0;
-	ssize_t got = send(fd, request->data, request->size, MSG_NOSIGNAL);
+	ssize_t got;
 
-	if (got != (ssize_t)request->size)
-		return reason_set_errno(reason, "the exporter cannot be asked");
-	while ((got = read(fd, answer_r + size, ANSWER_BYTES - 1 - size)) > 0)
+	if (fd < 0)
+		return reason_set(
+		    reason, "the exporter cannot be asked: %.400s", why.text);
+	buffer_append_string(request,
+	    " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+	got = send(fd, request->data, request->size, MSG_NOSIGNAL);
+	while (got > 0 &&
+	       (got = read(fd, answer_r + size, ANSWER_BYTES - 1 - size)) > 0)
 		size += (size_t)got;
 	answer_r[size] = '\0';
-	return got < 0 ? reason_set_errno(reason, "the exporter says nothing")
-		       : 0;
+	if (got < 0)
+		reason_set_errno(reason, "the exporter says nothing");
+	close(fd);
+	return got < 0 ? -1 : 0;
 }
 
 static int
@@ -94,19 +82,14 @@ ask(void *context, const char *local, size_t size,
 {
 	struct buffer request = {0};
 	char answer[ANSWER_BYTES];
-	int fd = connect_to(context, reason), result;
+	int result;
 
-	if (fd < 0)
-		return -1;
 	buffer_append_string(&request, "GET /api/v1/pseudonym?local=");
 	append_escaped(&request, local, size);
-	buffer_append_string(&request,
-	    " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-	result = exchange(fd, &request, answer, reason);
+	result = exchange(context, &request, answer, reason);
 	if (result == 0)
 		result = understand(answer, pseudonym_r, reason);
 	buffer_free(&request);
-	close(fd);
 	return result;
 }
 
@@ -138,4 +121,22 @@ exporter_ask_pseudonyms(const struct store_options *options,
 	if (find_exporter(options, &exporter, reason) != 0)
 		return -1;
 	return search_ask_pseudonyms(ask, &exporter, search, arena, reason);
+}
+
+int
+exporter_ask_ready(const struct store_options *options, struct reason *reason)
+{
+	struct buffer request = {0};
+	struct endpoint exporter;
+	char answer[ANSWER_BYTES];
+	int result = find_exporter(options, &exporter, reason);
+
+	buffer_append_string(&request, "GET /-/ready");
+	if (result == 0)
+		result = exchange(&exporter, &request, answer, reason);
+	buffer_free(&request);
+	if (result == 0 && strncmp(answer, "HTTP/1.1 200 ", 13) != 0)
+		result = reason_set(
+		    reason, "it is behind what the others have written");
+	return result;
 }

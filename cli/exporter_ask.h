@@ -19,4 +19,9 @@ struct store_options;
 int exporter_ask_pseudonyms(const struct store_options *options,
     struct search *search, struct arena *arena, struct reason *reason);
 
+/* Whether the exporter that the configuration names answers, and has read what
+ * there is. Returns 0, or -1 with a reason. */
+int exporter_ask_ready(
+    const struct store_options *options, struct reason *reason);
+
 #endif

@@ -17,6 +17,7 @@
 #include "cli/operator_journal.h"
 #include "cli/queue.h"
 #include "cli/search.h"
+#include "cli/selfcheck.h"
 #include "cli/show.h"
 #include "cli/slow.h"
 #include "cli/stats.h"
@@ -40,6 +41,8 @@ static const struct subcommand subcommands[] = {
     {"lost", lost_command, true, "messages that are lost, or unknown"},
     {"ack", ack_command, true, "account for lost ones: you know what happened"},
     {"forget", forget_command, true, "overwrite what is stored of an address"},
+    {"selfcheck", selfcheck_command, true,
+	"send one message, and see who sees it"},
     {"journal", journal_command, false, "read or check the journals' files"},
 };
 

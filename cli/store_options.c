@@ -85,6 +85,9 @@ enum {
 	OPTION_COMMENT,
 	OPTION_PAGE,
 	OPTION_BY,
+	OPTION_SMTP,
+	OPTION_FROM,
+	OPTION_WAIT,
 	OPTIONS_END
 };
 
@@ -102,6 +105,9 @@ static const struct option names[] = {
     {"comment", required_argument, NULL, OPTION_COMMENT},
     {"page", required_argument, NULL, OPTION_PAGE},
     {"by", required_argument, NULL, OPTION_BY},
+    {"smtp", required_argument, NULL, OPTION_SMTP},
+    {"from", required_argument, NULL, OPTION_FROM},
+    {"wait", required_argument, NULL, OPTION_WAIT},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -123,6 +129,9 @@ static const unsigned takers[OPTIONS_END - OPTION_STORE] = {
     [OPTION_COMMENT - OPTION_STORE] = STORE_OPTION_ACKNOWLEDGE,
     [OPTION_PAGE - OPTION_STORE] = STORE_OPTION_PAGE,
     [OPTION_BY - OPTION_STORE] = STORE_OPTION_BY,
+    [OPTION_SMTP - OPTION_STORE] = STORE_OPTION_SELFCHECK,
+    [OPTION_FROM - OPTION_STORE] = STORE_OPTION_SELFCHECK,
+    [OPTION_WAIT - OPTION_STORE] = STORE_OPTION_SELFCHECK,
 };
 
 static bool
@@ -177,6 +186,14 @@ take(const char *name, int option, struct store_options *options)
 	case OPTION_BY:
 		options->by = optarg;
 		break;
+	case OPTION_SMTP:
+		options->smtp = optarg;
+		break;
+	case OPTION_FROM:
+		options->from = optarg;
+		break;
+	case OPTION_WAIT:
+		return read_age(name, "--wait", optarg, &options->wait_ns);
 	default:
 		return read_comment(name, optarg, &options->comment);
 	}

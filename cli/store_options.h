@@ -23,7 +23,8 @@ enum {
 	STORE_OPTION_PAGE = 1 << 4,
 	STORE_OPTION_LIMIT = 1 << 5,
 	STORE_OPTION_FORGET = 1 << 6,
-	STORE_OPTION_BY = 1 << 7
+	STORE_OPTION_BY = 1 << 7,
+	STORE_OPTION_SELFCHECK = 1 << 8
 };
 
 struct store_options {
@@ -43,6 +44,10 @@ struct store_options {
 	const char *journal; /* NULL: as configured */
 	bool lost;
 	const char *comment; /* NULL: none */
+
+	/* STORE_OPTION_SELFCHECK; NULL or 0: not said */
+	const char *smtp, *from;
+	int64_t wait_ns;
 };
 
 struct store_options_help {
