@@ -123,6 +123,7 @@ class Dashboards(unittest.TestCase):
         return found and found["messages"][0]["recipients"][0]["state"]
 
     def test_every_query_returns_data(self):
+        """Case 32."""
         empty = [
             f"{where}: {target['expr']}"
             for where, _, target, found in self.answers

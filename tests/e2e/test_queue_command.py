@@ -3,6 +3,7 @@
 log tells of."""
 
 import json
+import time
 import unittest
 
 import tap
@@ -68,6 +69,30 @@ class Queue(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout),
                          (2, "nothing known to be lost\n"))
         self.assertIn("losses are not looked for", done.stderr)
+
+    def oldest_in_flight(self):
+        return self.stack.metrics().value(
+            "postlag_oldest_in_flight_timestamp_seconds")
+
+    def test_the_oldest_in_flight_is_as_old_as_its_mail_from(self):
+        """Deferring it again changes nothing; what is delivered does not
+        count (case 72)"""
+        began = time.time()
+        queue_id = self.send(f"x@{REFUSED}")
+        sent = time.time()
+        self.wait_for(deferred=1)
+        wait_until(self.oldest_in_flight, "a message to be in flight")
+        oldest = self.oldest_in_flight()
+        self.assertTrue(began <= oldest <= sent, (began, oldest, sent))
+        self.send("u1@example.test")
+        self.stack.postfix.command("postqueue", "-i", queue_id)
+        wait_until(lambda: self.stack.postlag("show", queue_id).stdout.count(
+            "Connection refused") >= 2, "a second attempt")
+        self.stack.wait_until_stored(2, 1)
+        self.assertEqual(self.oldest_in_flight(), oldest)
+        self.stack.postfix.command("postsuper", "-d", queue_id)
+        wait_until(lambda: self.oldest_in_flight() == 0,
+                   "nothing to be in flight")
 
     def test_mail_that_the_milter_did_not_see_is_shown(self):
         """A message of a listener without the milter, relayed in vain"""

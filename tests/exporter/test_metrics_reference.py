@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The reference of metrics in the documentation says what /metrics of a running
-exporter shows, and from what it comes (issue 5)."""
+exporter shows, and from what it comes."""
 
 import re
 import unittest
@@ -69,7 +69,7 @@ class Reference(unittest.TestCase):
 
     def test_it_has_exactly_what_a_scrape_shows(self):
         """In every format: families in their order, type, help, labels with
-        all their values"""
+        all their values, before anything has happened (cases 11 and 15)"""
         with ExporterAlone() as alone:
             for content_type in (exposition.TEXT, exposition.OPENMETRICS,
                                  exposition.PROTOBUF):

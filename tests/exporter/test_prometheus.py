@@ -90,6 +90,7 @@ class RealPrometheus(unittest.TestCase):
         self.assertEqual(self.native.query(f"{LATENCY}_count"), [])
 
     def test_classic_quantiles_lie_in_the_bucket_of_the_exact_ones(self):
+        """Case 72."""
         for q in QUANTILES:
             (_, answer), = self.classic.query(
                 f"histogram_quantile({q}, {LATENCY}_bucket{INBOUND})")
@@ -134,7 +135,7 @@ class RealPrometheus(unittest.TestCase):
 
 class LabelSets(unittest.TestCase):
     def test_no_sender_makes_a_label_set(self):
-        """Labels are bounded, whoever writes mail (I8)."""
+        """Labels are bounded, whoever writes mail (case 14, I8)."""
         with ExporterAlone() as alone:
             before = alone.metrics()
             alone.journals.tell("strangers", STRANGERS)

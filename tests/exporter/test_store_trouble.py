@@ -170,7 +170,8 @@ class Locked(Trouble):
         lock.execute("BEGIN IMMEDIATE")
         return lock
 
-    def test_case_74_locked_day_files_are_written_later(self):
+    def test_locked_day_files_are_written_later(self):
+        """Case 74."""
         self.begin()
         locks = [self.lock(path) for path in self.days()]
         with Visitor(self.alone) as visitor:
