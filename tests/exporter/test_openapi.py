@@ -77,10 +77,19 @@ class OpenApi(unittest.TestCase):
                        for parameter in operation["parameters"]
                        if parameter["in"] == "query"), path)
 
+    def messages(self, **question):
+        """Of all pages: one has what was found in 100 ms."""
+        page = self.ask("/api/v1/messages", 200, **question)
+        found = page["messages"]
+        while page["next"] is not None:
+            page = self.ask("/api/v1/messages", 200, **question,
+                            before=page["next"])
+            found += page["messages"]
+        return found
+
     def test_answers_are_as_documented(self):
-        self.assertEqual(len(self.ask("/api/v1/messages", 200)["messages"]), 2)
-        self.assertEqual(len(self.ask("/api/v1/messages", 200, q="u2@",
-                                      limit="1")["messages"]), 1)
+        self.assertEqual(len(self.messages()), 2)
+        self.assertEqual(len(self.messages(q="u2@", limit="1")), 1)
         page = self.ask("/api/v1/messages", 200, limit="1")
         self.ask("/api/v1/messages", 200, limit="1", before=page["next"])
         self.ask("/api/v1/messages", 400, q="form:x")
