@@ -2,19 +2,24 @@
 /* Called by ingest on its thread. */
 #include "exporter/batch_size.h"
 
+#include <stdbool.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "store/store.h"
 
 #define FIRST_EVENTS 2000
-#define LEAST_EVENTS 500
 /* A commit that took longer was too large, one that took less than half of that
  * may have been larger: each writes most pages of the indexes anew. */
-#define LONG_NS (25 * CLOCK_NS_PER_SECOND / 1000)
+#define LONG_SPENT_NS (25 * CLOCK_NS_PER_SECOND / 1000)
+#define LEAST_EVENTS 500
+/* In all, with what the disk takes, and waiting for both beside others. A part
+ * of it does not depend on how much there is to write: below some number
+ * nothing is gained by asking a slow disk more often. */
+#define LONG_TOOK_NS (40 * CLOCK_NS_PER_SECOND / 1000)
+#define LEAST_TOOK_EVENTS 1000
 
-/* Of the processor's time: how long the disk takes does not depend on how much
- * there is to write. */
+/* Of the processor's time. */
 static int64_t
 spent_ns(void)
 {
@@ -27,9 +32,9 @@ spent_ns(void)
 static int64_t
 clamp(int64_t value, int64_t least, int64_t most)
 {
-	if (value > most)
-		return most;
-	return value < least ? least : value;
+	if (value < least)
+		value = least;
+	return value < most ? value : most;
 }
 
 struct batch_size
@@ -40,16 +45,20 @@ batch_size_begin(int64_t most)
 }
 
 void
-batch_size_learn(struct batch_size *size, int64_t took_ns)
+batch_size_learn(struct batch_size *size, const struct batch_cost *cost)
 {
-	int64_t least = size->most < LEAST_EVENTS ? size->most : LEAST_EVENTS;
+	bool spent_long = cost->spent_ns > LONG_SPENT_NS;
+	bool took_long = cost->took_ns > LONG_TOOK_NS;
+	bool was_short = cost->spent_ns < LONG_SPENT_NS / 2 &&
+			 cost->took_ns < LONG_TOOK_NS / 2;
+	int64_t least = spent_long ? LEAST_EVENTS : LEAST_TOOK_EVENTS;
 	int64_t events = size->events;
 
-	if (took_ns > LONG_NS)
-		events = events * 3 / 4;
-	else if (took_ns < LONG_NS / 2)
+	if (spent_long || took_long)
+		events = clamp(events * 3 / 4, least, events);
+	else if (was_short)
 		events += events / 4 + 1;
-	size->events = clamp(events, least, size->most);
+	size->events = events < size->most ? events : size->most;
 }
 
 int
@@ -57,10 +66,14 @@ batch_size_commit(struct batch_size *size, struct store *store,
     const struct source_position *positions, size_t count,
     struct reason *reason)
 {
-	int64_t start_ns = spent_ns();
+	int64_t start_ns = clock_stamp().monotonic_ns;
+	int64_t spent_before_ns = spent_ns();
+	struct batch_cost cost;
 
 	if (store_commit(store, positions, count, reason) != 0)
 		return -1;
-	batch_size_learn(size, spent_ns() - start_ns);
+	cost.spent_ns = spent_ns() - spent_before_ns;
+	cost.took_ns = clock_stamp().monotonic_ns - start_ns;
+	batch_size_learn(size, &cost);
 	return 0;
 }

@@ -22,8 +22,14 @@ struct batch_size {
 
 struct batch_size batch_size_begin(int64_t most);
 
-/* What follows from a commit that took so much of the processor's time. */
-void batch_size_learn(struct batch_size *size, int64_t took_ns);
+/* What a commit took of the processor's time, and in all. */
+struct batch_cost {
+	int64_t spent_ns;
+	int64_t took_ns;
+};
+
+/* What follows from one. */
+void batch_size_learn(struct batch_size *size, const struct batch_cost *cost);
 
 /* store_commit(), from which the size of the next batch follows. */
 int batch_size_commit(struct batch_size *size, struct store *store,

@@ -8,6 +8,15 @@
 #define MOST 10000
 #define COMMITS 100
 
+/* The disk takes no time. */
+static void
+learn(struct batch_size *size, int64_t spent_ns)
+{
+	const struct batch_cost cost = {spent_ns, spent_ns};
+
+	batch_size_learn(size, &cost);
+}
+
 static void
 long_commits_make_small_batches(void **state)
 {
@@ -15,10 +24,10 @@ long_commits_make_small_batches(void **state)
 	int64_t before = size.events;
 
 	(void)state;
-	batch_size_learn(&size, 40 * MS);
+	learn(&size, 40 * MS);
 	assert_true(size.events < before);
 	for (int i = 0; i < COMMITS; i++)
-		batch_size_learn(&size, 1000 * MS);
+		learn(&size, 1000 * MS);
 	assert_in_range(size.events, 1, 1000);
 }
 
@@ -29,7 +38,7 @@ short_commits_make_large_batches(void **state)
 
 	(void)state;
 	for (int i = 0; i < COMMITS; i++)
-		batch_size_learn(&size, 1 * MS);
+		learn(&size, 1 * MS);
 	assert_int_equal(size.events, MOST);
 }
 
@@ -43,9 +52,44 @@ batches_settle_where_commits_are_short(void **state)
 	(void)state;
 	for (int i = 0; i < COMMITS; i++) {
 		took_ns = 2 * MS + 6000 * size.events;
-		batch_size_learn(&size, took_ns);
+		learn(&size, took_ns);
 	}
 	assert_in_range(took_ns, 5 * MS, 25 * MS);
+}
+
+/* The more there is to write the longer the disk takes, beside others. */
+static void
+a_busy_disk_makes_small_batches(void **state)
+{
+	struct batch_size size = batch_size_begin(MOST);
+	struct batch_cost cost = {0, 0};
+
+	(void)state;
+	for (int i = 0; i < COMMITS; i++) {
+		cost = (struct batch_cost){
+		    3000 * size.events, 5 * MS + 15000 * size.events};
+		batch_size_learn(&size, &cost);
+	}
+	assert_in_range(cost.took_ns, 20 * MS, 40 * MS);
+}
+
+/* One that takes long whatever there is to write is not asked all the time. */
+static void
+a_slow_disk_does_not_make_the_smallest_batches(void **state)
+{
+	const struct batch_cost cost = {1 * MS, 1000 * MS};
+	const struct batch_cost both = {100 * MS, 1000 * MS};
+	struct batch_size size = batch_size_begin(MOST);
+
+	(void)state;
+	for (int i = 0; i < COMMITS; i++)
+		batch_size_learn(&size, &cost);
+	assert_int_equal(size.events, 1000);
+	for (int i = 0; i < COMMITS; i++)
+		batch_size_learn(&size, &both);
+	assert_int_equal(size.events, 500);
+	batch_size_learn(&size, &cost);
+	assert_int_equal(size.events, 500);
 }
 
 static void
@@ -55,9 +99,9 @@ no_batch_is_larger_than_it_may_be(void **state)
 
 	(void)state;
 	assert_int_equal(size.events, 1);
-	batch_size_learn(&size, 1 * MS);
+	learn(&size, 1 * MS);
 	assert_int_equal(size.events, 1);
-	batch_size_learn(&size, 1000 * MS);
+	learn(&size, 1000 * MS);
 	assert_int_equal(size.events, 1);
 }
 
@@ -68,6 +112,8 @@ main(void)
 	    cmocka_unit_test(long_commits_make_small_batches),
 	    cmocka_unit_test(short_commits_make_large_batches),
 	    cmocka_unit_test(batches_settle_where_commits_are_short),
+	    cmocka_unit_test(a_busy_disk_makes_small_batches),
+	    cmocka_unit_test(a_slow_disk_does_not_make_the_smallest_batches),
 	    cmocka_unit_test(no_batch_is_larger_than_it_may_be),
 	};
 
