@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What the exporter answers, to whom, and how little others can take."""
 
+import glob
 import gzip
 import json
 import os
@@ -239,6 +240,19 @@ class Http(unittest.TestCase):
         finally:
             for s in many:
                 s.close()
+
+    def test_who_answers_gives_way_to_who_stores(self):
+        """On a busy machine mail is read before questions are answered"""
+        for _ in range(20):
+            self.alone.request("/-/ready")
+        seen = {"": set(), "MHD-worker": set()}
+        for path in glob.glob(f"/proc/{self.alone.program.pid()}/task/*/stat"):
+            with open(path, encoding="ascii") as stat:
+                _, name, rest = re.split(r"[()]", stat.read())
+            seen[name if name in seen else ""].add(int(rest.split()[16]))
+        own, = seen[""]
+        self.assertIn(min(own + 5, 19), seen["MHD-worker"])
+        self.assertLessEqual(seen["MHD-worker"], {own, min(own + 5, 19)})
 
     def test_lookup_by_every_key(self):
         for key in (self.message_id, self.message_id.upper(), "Q1",
