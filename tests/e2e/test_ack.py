@@ -93,8 +93,9 @@ class Acknowledged(LossCase):
     def test_what_comes_back_after_it_is_delivered_and_recovered(self):
         """The file put back and delivered after ack: relayed, recovered"""
         self.stack.may_reply.clear()
+        self.stack.is_asked.clear()
         queue_id = self.send(["u1@slow.test"])
-        self.stack.wait_in("active", queue_id)
+        wait_until(self.stack.is_asked.is_set, "smtp(8) to have sent it")
         wait_until(lambda: self.state(queue_id) is not None, "its record")
         self.lose(queue_id)
         self.ack(queue_id)
