@@ -331,8 +331,9 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--variant", default="release")
     parser.add_argument("--long", action="store_true")
-    # Most tests wait most of the time.
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() + 1)
+    # Most tests wait most of the time; but each has a tree of its own.
+    parser.add_argument("--jobs", type=int,
+                        default=min(os.cpu_count() + 1, 8))
     parser.add_argument("tests", nargs="*")
     return parser.parse_args()
 
