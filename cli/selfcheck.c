@@ -145,8 +145,6 @@ trouble_of_hook(const struct sight *sight)
 static const char *
 trouble_of_join(const struct sight *sight)
 {
-	if (!sight->by_milter || !sight->by_hook)
-		return NULL;
 	if (!sight->is_joined)
 		return "milter and hook told of two messages; does the header"
 		       " reach the hook, and have both the same instance?";
@@ -155,15 +153,25 @@ trouble_of_join(const struct sight *sight)
 				     " see postlag show";
 }
 
+/* It need not be asked when it has stored the message. */
+static bool
+tell_of_exporter(const struct store_options *options, bool is_known)
+{
+	struct reason why;
+
+	if (is_known)
+		return tell("exporter", NULL, "it stored what it was told");
+	return tell("exporter",
+	    exporter_ask_ready(options, &why) == 0 ? NULL : why.text,
+	    "it answers, and has read all there is");
+}
+
 static int
 diagnose(const struct store_options *options, const struct sight *sight)
 {
-	struct reason why = {.text = ""};
-	bool answers = exporter_ask_ready(options, &why) == 0;
-	bool is_well = tell("exporter", answers ? NULL : why.text,
-	    "it answers, and has read all there is");
+	bool is_well = tell_of_exporter(options, sight->is_known);
 
-	if (!sight->is_known && !answers) {
+	if (!sight->is_known && !is_well) {
 		puts("milter and hook: not known while the exporter does not"
 		     " read");
 		return EXIT_MISSING;
