@@ -20,12 +20,6 @@
 /* Nothing more is said of what was discarded: nobody removes it. */
 #define GONE (MESSAGE_REMOVED | MESSAGE_DELETED | MESSAGE_DISCARDED)
 
-struct maillog_view
-join_log_view(const char *text)
-{
-	return (struct maillog_view){text, text != NULL ? strlen(text) : 0};
-}
-
 const char *
 join_log_string(struct join *join, struct maillog_view view)
 {
@@ -161,7 +155,7 @@ join_log_began_later(struct join *join, const struct tracked *message,
 	if (instance == NULL)
 		return false;
 	context = log_contexts_find(
-	    join->contexts, instance, join_log_view(claim->queue_id));
+	    join->contexts, instance, maillog_view_of(claim->queue_id));
 	return context != NULL &&
 	       context->begin_wall_ns <=
 		   claim->since_wall_ns + CLOCKS_DIFFER_NS &&
@@ -229,7 +223,7 @@ join_log_resume(struct join *join, const struct log_input *input,
 	if (!store_is_replay(join->store, input->source, input->position))
 		return 0;
 	found = join_log_find(
-	    join, input, join_log_view(context->queue_id), &message, reason);
+	    join, input, maillog_view_of(context->queue_id), &message, reason);
 	if (found != 1)
 		return found;
 	found = is_resumed(join, context, tracked_message(message), reason);

@@ -16,7 +16,7 @@ recipients_of(const struct open_message *message, struct maillog_view queue_id,
 	int64_t number;
 
 	if (message->queue_id == NULL ||
-	    !maillog_view_equal(queue_id, join_log_view(message->queue_id)) ||
+	    !maillog_view_equal(queue_id, maillog_view_of(message->queue_id)) ||
 	    maillog_view_number(count, &number) != 0 || number < 0 ||
 	    number >= RECORD_UNCOUNTED)
 		return 0;

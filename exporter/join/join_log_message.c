@@ -288,7 +288,7 @@ join_log_message_came(
 		context = log_contexts_find(join->contexts,
 		    log_instances_find_instance(
 			join->instances, known->instance),
-		    join_log_view(known->queue_id));
+		    maillog_view_of(known->queue_id));
 	if (context == NULL ||
 	    (context->evidence == 0 && context->pending_count == 0) ||
 	    join_log_known(join, context) != message)

@@ -121,9 +121,6 @@ int join_log_gap(
 #define JOIN_LOG_GONE_BITS (2u * MESSAGE_GONE_LAST - MESSAGE_GONE_FIRST)
 uint32_t join_log_gone_bit(unsigned number);
 
-/* A string as a view; NULL: empty. */
-struct maillog_view join_log_view(const char *text);
-
 /* Strings of a line, in the scratch arena. */
 const char *join_log_string(struct join *join, struct maillog_view view);
 

@@ -124,9 +124,8 @@ join_retold_line(struct arena *arena, const struct message_record *message,
 	if (tag == NULL || copy == NULL)
 		return -1;
 	*record_r = (struct log_record){.wall_ns = attempt->wall_ns};
-	maillog_line_set_tag(
-	    &record_r->line, (struct maillog_view){tag, strlen(tag)});
-	record_r->line.text = (struct maillog_view){copy, strlen(copy)};
+	maillog_line_set_tag(&record_r->line, maillog_view_of(tag));
+	record_r->line.text = maillog_view_of(copy);
 	maillog_record_parse(&record_r->line, &record_r->record);
 	return 0;
 }

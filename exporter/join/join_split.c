@@ -33,7 +33,7 @@ claim_number(const struct taken_message *taken, struct maillog_view queue_id)
 
 	while (number < taken->claim_count &&
 	       !maillog_view_equal(
-		   queue_id, join_log_view(taken->claims[number].queue_id)))
+		   queue_id, maillog_view_of(taken->claims[number].queue_id)))
 		number++;
 	return number;
 }
@@ -100,7 +100,7 @@ part_attempts(const struct parting *parting, struct join_split *split)
 	for (size_t i = 0; i < record->attempt_count; i++) {
 		const struct attempt_record *attempt = &record->attempts[i];
 
-		if (goes(parting, join_log_view(attempt->queue_id)))
+		if (goes(parting, maillog_view_of(attempt->queue_id)))
 			own->attempts[own->attempt_count++] = *attempt;
 		else
 			rest->attempts[rest->attempt_count++] = *attempt;
@@ -190,7 +190,7 @@ join_split(struct join *join, struct tracked *claimant, const char *queue_id,
 	    copy_arrays(join->scratch, &split_r->rest) != 0 ||
 	    copy_arrays(join->scratch, &split_r->own) != 0)
 		return reason_set(reason, "too many attempts");
-	number = claim_number(&taken, join_log_view(queue_id));
+	number = claim_number(&taken, maillog_view_of(queue_id));
 	if (number < taken.claim_count)
 		parting.goes[number] = true;
 	while (more == 1)

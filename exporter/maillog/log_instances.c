@@ -122,7 +122,7 @@ log_instances_new(const char *text, const char *host, struct reason *reason)
 		return NULL;
 	}
 	if (find(instances, name) == NULL)
-		add(instances, name, (struct maillog_view){host, strlen(host)});
+		add(instances, name, maillog_view_of(host));
 	return instances;
 }
 

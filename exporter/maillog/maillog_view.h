@@ -24,6 +24,13 @@ struct maillog_view {
 		(text), sizeof(text) - 1                                       \
 	}
 
+/* NULL: empty. */
+static inline struct maillog_view
+maillog_view_of(const char *text)
+{
+	return (struct maillog_view){text, text != NULL ? strlen(text) : 0};
+}
+
 static inline bool
 maillog_view_equal(struct maillog_view left, struct maillog_view right)
 {

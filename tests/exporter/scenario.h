@@ -364,8 +364,7 @@ keep_event(struct scenario *scenario, struct item *item,
 	else if (record->event.type == EVENT_DELIVERY)
 		queue_id = record->event.delivery.queue_id;
 	if (queue_id != NULL)
-		scenario_add_queue_id(scenario,
-		    (struct maillog_view){queue_id, strlen(queue_id)});
+		scenario_add_queue_id(scenario, maillog_view_of(queue_id));
 }
 
 static inline int

@@ -22,8 +22,7 @@ instances_of(const char *text)
 static const char *
 instance_of(struct log_instances *instances, const char *syslog_name)
 {
-	return log_instances_find(
-	    instances, (struct maillog_view){syslog_name, strlen(syslog_name)});
+	return log_instances_find(instances, maillog_view_of(syslog_name));
 }
 
 static void

@@ -20,12 +20,6 @@
 
 #define SECOND CLOCK_NS_PER_SECOND
 
-static struct maillog_view
-view(const char *text)
-{
-	return (struct maillog_view){text, strlen(text)};
-}
-
 /* clang-format off */
 static const struct {
 	const char *text;
@@ -94,8 +88,8 @@ journald_is_read(void **state)
 {
 	for (size_t i = 0; i < COUNT(journald); i++) {
 		struct log_limit limit = journald_conf_default;
-		bool has_any =
-		    journald_conf_read(view(journald[i].text), &limit);
+		bool has_any = journald_conf_read(
+		    maillog_view_of(journald[i].text), &limit);
 
 		assert_row(i, has_any == journald[i].has_any);
 		assert_row(i, limit.interval_ns == journald[i].interval_ns);
@@ -107,7 +101,8 @@ static void
 rsyslog_is_read(void **state)
 {
 	for (size_t i = 0; i < COUNT(rsyslog); i++) {
-		struct rsyslog_conf conf = {.text = view(rsyslog[i].text)};
+		struct rsyslog_conf conf = {
+		    .text = maillog_view_of(rsyslog[i].text)};
 		struct rsyslog_setting setting;
 		char seen[500] = "";
 		size_t size = 0;
@@ -120,9 +115,9 @@ rsyslog_is_read(void **state)
 			fail_msg("%zu: %s", i, seen);
 	}
 	for (size_t i = 0; i < COUNT(names); i++)
-		assert_row(
-		    i, rsyslog_conf_names(view(names[i].text),
-			   view("/var/log/mail.log")) == names[i].is_named);
+		assert_row(i, rsyslog_conf_names(maillog_view_of(names[i].text),
+				  maillog_view_of("/var/log/mail.log")) ==
+				  names[i].is_named);
 }
 
 static int

@@ -236,8 +236,7 @@ queue_ids_are_told_from_words(void **state)
 static bool
 view_is(struct maillog_view view, const char *text)
 {
-	return maillog_view_equal(
-	    view, (struct maillog_view){text, strlen(text)});
+	return maillog_view_equal(view, maillog_view_of(text));
 }
 
 static void

@@ -20,12 +20,6 @@
 static struct pseudonym_key *key;
 static char directory[] = "/tmp/postlag-privacy-XXXXXX";
 
-static struct maillog_view
-view(const char *text)
-{
-	return (struct maillog_view){text, strlen(text)};
-}
-
 static const char *
 finish(struct buffer *out)
 {
@@ -51,7 +45,7 @@ address(enum privacy_mode mode, enum privacy_role role, const char *text)
 	const struct privacy privacy = {mode, key};
 	struct buffer *out = next_buffer();
 
-	privacy_address(&privacy, role, view(text), out);
+	privacy_address(&privacy, role, maillog_view_of(text), out);
 	return finish(out);
 }
 
@@ -59,10 +53,10 @@ static const char *
 text_of(enum privacy_mode mode, const char *text, const char *name)
 {
 	const struct privacy privacy = {mode, key};
-	const struct privacy_names names = {{view(name)}};
+	const struct privacy_names names = {{maillog_view_of(name)}};
 	struct buffer *out = next_buffer();
 
-	privacy_text(&privacy, view(text), &names, out);
+	privacy_text(&privacy, maillog_view_of(text), &names, out);
 	return finish(out);
 }
 
@@ -262,8 +256,8 @@ line_of(enum privacy_mode mode, const char *tag, const char *text,
 	const struct privacy_place place = {&privacy, NULL, out};
 
 	*record_r = (struct log_record){.gap = LOG_GAP_NONE};
-	maillog_line_set_tag(&record_r->line, view(tag));
-	record_r->line.text = view(text);
+	maillog_line_set_tag(&record_r->line, maillog_view_of(tag));
+	record_r->line.text = maillog_view_of(text);
 	maillog_record_parse(&record_r->line, &record_r->record);
 	privacy_line(&place, record_r);
 	return finish(out);
@@ -288,7 +282,7 @@ a_line_reads_as_before_but_for_addresses(void **state)
 	assert_null(strstr(written, "team"));
 	assert_non_null(strstr(written, "@x.example>, orig_to=<~"));
 	assert_true(maillog_view_equal(record.record.fields[MAILLOG_RELAY],
-	    view("mx.x.example[192.0.2.1]:25")));
+	    maillog_view_of("mx.x.example[192.0.2.1]:25")));
 	assert_int_equal(
 	    record.record.fields[MAILLOG_TO].size, strlen("@x.example") + 17);
 }
@@ -302,14 +296,15 @@ queue_ids_and_sessions_in_replies_stay(void **state)
 	    "ABCDEF123: to=<abcdef@x.example>, relay=a, delay=1, dsn=2.0.0, "
 	    "status=sent (250 2.0.0 Ok: queued as ABCDEF)",
 	    &record);
-	assert_true(maillog_view_equal(
-	    record.record.fields[MAILLOG_NEW_QUEUE_ID], view("ABCDEF")));
+	assert_true(
+	    maillog_view_equal(record.record.fields[MAILLOG_NEW_QUEUE_ID],
+		maillog_view_of("ABCDEF")));
 	line_of(PRIVACY_HASH, "postfix/smtp",
 	    "ABCDEF123: to=<kqcxb@x.example>, relay=a, delay=1, dsn=2.0.0, "
 	    "status=sent (250 2.0.0 <kqcxb@x.example> kqcxb Saved)",
 	    &record);
 	assert_true(maillog_view_equal(
-	    record.record.fields[MAILLOG_SESSION], view("kqcxb")));
+	    record.record.fields[MAILLOG_SESSION], maillog_view_of("kqcxb")));
 }
 
 static void
@@ -321,7 +316,7 @@ a_message_id_is_no_address(void **state)
 	    "ABCDEF123: message-id=<1@x.example>", &record);
 	assert_true(
 	    maillog_view_equal(record.record.fields[MAILLOG_MESSAGE_ID_TEXT],
-		view("<1@x.example>")));
+		maillog_view_of("<1@x.example>")));
 }
 
 static void
