@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "exporter/join/join.h"
-#include "exporter/join/refusal.h"
+#include "exporter/join/log_boundary.h"
 #include "exporter/maillog/log_instances.h"
 #include "exporter/read/log_reader.h"
 #include "exporter/read/log_trust.h"
@@ -83,10 +83,10 @@ open_postfix(const struct logs_settings *settings, struct store *store,
 	bool reads_log =
 	    settings->paths[strspn(settings->paths, SEPARATORS)] != '\0';
 	struct adding adding = {sources, settings->limit_root};
-	int64_t refusals_wall_ns;
+	int64_t counted_wall_ns;
 
-	if (refusal_boundary(store, reads_log, clock_stamp().wall_ns,
-		&refusals_wall_ns, reason) != 0)
+	if (log_boundary_find(store, reads_log, clock_stamp().wall_ns,
+		&counted_wall_ns, reason) != 0)
 		return -1;
 	if (!reads_log)
 		return 0;
@@ -96,7 +96,7 @@ open_postfix(const struct logs_settings *settings, struct store *store,
 		return -1;
 	logs_r->trust = log_trust_new();
 	log_trust_load(logs_r->trust, store);
-	join_read_logs(join, logs_r->instances, refusals_wall_ns);
+	join_read_logs(join, logs_r->instances, counted_wall_ns);
 	join_trust_logs(join, logs_r->trust);
 	return for_each_path(settings->paths, add_postfix, &adding, reason);
 }

@@ -14,6 +14,7 @@
 #include "exporter/join/evidence.h"
 #include "exporter/join/join_state.h"
 #include "exporter/join/lmtp_sessions.h"
+#include "exporter/join/log_boundary.h"
 #include "exporter/join/log_context.h"
 #include "exporter/join/open_messages.h"
 #include "exporter/metrics/effect.h"
@@ -31,6 +32,7 @@ join_new(struct store *store, int64_t stamp_wait_ns)
 	join->messages = open_messages_new(KEPT_MAX);
 	join->waiting = waiting_new();
 	join->stamp_wait_ns = stamp_wait_ns;
+	join->counted_by_log_wall_ns = LOG_BOUNDARY_NEVER;
 	join->contexts = log_contexts_new();
 	join->sessions = lmtp_sessions_new();
 	join->scratch = arena_new(SCRATCH_BYTES);
@@ -52,11 +54,11 @@ join_free(struct join **join)
 }
 
 void
-join_read_logs(struct join *join, struct log_instances *instances,
-    int64_t refusals_wall_ns)
+join_read_logs(
+    struct join *join, struct log_instances *instances, int64_t counted_wall_ns)
 {
 	join->instances = instances;
-	join->refusals_by_log_wall_ns = refusals_wall_ns;
+	join->counted_by_log_wall_ns = counted_wall_ns;
 	join_read_dovecot(join);
 }
 

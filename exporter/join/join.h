@@ -34,9 +34,9 @@ void join_free(struct join **join);
 
 /* From now on Postfix's log is one of the sources; `instances` is borrowed. A
  * delivery that names no message is then the first that is known of one. For
- * `refusals_wall_ns` see refusal_boundary(). */
+ * `counted_wall_ns` see log_boundary_find(). */
 void join_read_logs(struct join *join, struct log_instances *instances,
-    int64_t refusals_wall_ns);
+    int64_t counted_wall_ns);
 
 /* From now on Dovecot's log is one of the sources; implied by the above, for it
  * may be in the same file. */

@@ -37,9 +37,9 @@ struct join {
 	/* Of Postfix's log; instances is NULL when none is read. */
 	struct log_instances *instances;
 	struct log_contexts *contexts;
-	struct log_trust *trust;         /* NULL: nobody asks for it */
-	int64_t log_wall_ns;             /* the latest line read */
-	int64_t refusals_by_log_wall_ns; /* see refusal_boundary() */
+	struct log_trust *trust;        /* NULL: nobody asks for it */
+	int64_t log_wall_ns;            /* the latest line read */
+	int64_t counted_by_log_wall_ns; /* see log_boundary.h */
 	/* What the running postsuper has removed by name. */
 	int64_t postsuper_pid;
 	uint64_t postsuper_removed;

@@ -1,79 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Refusals: by the milter's verdicts and by lines of the log. Called by the
- * join on its thread, and by logs.c at start.
+ * join on its thread.
  */
 #include "exporter/join/refusal.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/buffer.h"
 #include "exporter/join/fate.h"
 #include "exporter/join/join_log_state.h"
 #include "exporter/metrics/effect.h"
 #include "store/store.h"
-
-#define NOTE "refusals_by_log_since"
 
 /* One of METRIC_SMTP_REJECTS' label sets. */
 static unsigned
 label_set(enum metric_reject_phase phase, enum metric_reject_class class)
 {
 	return (unsigned)phase * REJECTS + (unsigned)class;
-}
-
-/* Logs with whole seconds are divided right by a whole second only. */
-static int64_t
-next_second(int64_t wall_ns)
-{
-	return (wall_ns / SECOND_NS + 1) * SECOND_NS;
-}
-
-static int
-write_note(struct store *store, int64_t since_wall_ns, struct reason *reason)
-{
-	struct buffer note = {.data = NULL};
-	int result;
-
-	if (since_wall_ns != INT64_MAX)
-		buffer_append_format(&note, "%" PRId64 "\n", since_wall_ns);
-	result = store_note_write(store, NOTE, &note, reason);
-	buffer_free(&note);
-	return result;
-}
-
-/* INT64_MAX: no log was read last time. */
-static int64_t
-read_note(const struct store *store)
-{
-	struct buffer note = {.data = NULL};
-	int64_t since_wall_ns = INT64_MAX;
-
-	if (store_note_read(store, NOTE, &note)) {
-		buffer_append(&note, "", 1);
-		sscanf((const char *)note.data, "%" SCNd64, &since_wall_ns);
-	}
-	buffer_free(&note);
-	return since_wall_ns;
-}
-
-int
-refusal_boundary(struct store *store, bool reads_log, int64_t now_wall_ns,
-    int64_t *boundary_wall_ns_r, struct reason *reason)
-{
-	const int64_t kept_wall_ns = read_note(store);
-
-	if (reads_log)
-		*boundary_wall_ns_r = kept_wall_ns != INT64_MAX
-					  ? kept_wall_ns
-					  : next_second(now_wall_ns);
-	else
-		*boundary_wall_ns_r = INT64_MAX;
-	return *boundary_wall_ns_r == kept_wall_ns
-		   ? 0
-		   : write_note(store, *boundary_wall_ns_r, reason);
 }
 
 void
@@ -83,8 +26,7 @@ refusal_of_recipient(const struct join *join, struct day_file *file,
 	const char *dsn = recipient->reject_dsn;
 	bool is_temporary = dsn != NULL && *dsn == '4';
 
-	if (join->instances != NULL &&
-	    recipient->rcpt_at.wall_ns >= join->refusals_by_log_wall_ns)
+	if (recipient->rcpt_at.wall_ns >= join->counted_by_log_wall_ns)
 		return;
 	effect_count(file, METRIC_SMTP_REJECTS,
 	    label_set(REJECT_RCPT,
@@ -212,7 +154,7 @@ refusal_in_line(
 	struct day_file *file;
 
 	if (set < 0 || ((unsigned)set / REJECTS == REJECT_RCPT &&
-			   input->wall_ns < join->refusals_by_log_wall_ns))
+			   input->wall_ns < join->counted_by_log_wall_ns))
 		return 0;
 	file = store_file(join->store, input->wall_ns, reason);
 	if (file == NULL)

@@ -5,28 +5,17 @@
  * A refused RCPT TO is in the milter's event and in the log. Where a log is
  * read its lines count, and they alone: they tell of every phase, of sessions
  * without the milter, and of transactions that the milter did not record
- * because there were too many. Without a log the milter's recipients count. A
- * log that begins to be read may reach back to what the milter has counted; so
- * the moment when that began is kept in the store, and divides them by the time
- * of the refusal. For the ingest thread.
+ * because there were too many. Without a log the milter's recipients count; see
+ * log_boundary.h. For the ingest thread.
  */
 #ifndef EXPORTER_JOIN_REFUSAL_H
 #define EXPORTER_JOIN_REFUSAL_H
-
-#include <stdbool.h>
-#include <stdint.h>
 
 struct day_file;
 struct join;
 struct log_input;
 struct message_recipient;
 struct reason;
-struct store;
-
-/* Finds out from when on the log's lines count for RCPT TO: from when a log was
- * read for the first time after one was not. Returns 0, or -1. */
-int refusal_boundary(struct store *store, bool reads_log, int64_t now_wall_ns,
-    int64_t *boundary_wall_ns_r, struct reason *reason);
 
 /* Counts a recipient that the milter saw refused, if the log does not. */
 void refusal_of_recipient(const struct join *join, struct day_file *file,

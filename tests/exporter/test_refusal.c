@@ -7,42 +7,6 @@
 
 #include "tests/exporter/join_dump.h"
 
-#define NO_LOG INT64_MAX
-#define NOON (INT64_C(1790000000) * SECOND_NS)
-
-static int64_t
-boundary(struct world *world, bool reads_log, int64_t now_wall_ns)
-{
-	struct reason reason;
-	int64_t boundary_wall_ns;
-
-	if (refusal_boundary(world->store, reads_log, now_wall_ns,
-		&boundary_wall_ns, &reason) != 0)
-		fail_msg("%s", reason.text);
-	return boundary_wall_ns;
-}
-
-static void
-the_boundary_is_when_a_log_was_first_read(void **state)
-{
-	struct world world;
-
-	world_begin(&world);
-	assert_int_equal(boundary(&world, false, NOON), NO_LOG);
-	assert_int_equal(boundary(&world, true, NOON + 1), NOON + SECOND_NS);
-	assert_int_equal(
-	    boundary(&world, true, NOON + 90 * SECOND_NS), NOON + SECOND_NS);
-	world_close(&world);
-	world_open(&world);
-	assert_int_equal(
-	    boundary(&world, true, NOON + 95 * SECOND_NS), NOON + SECOND_NS);
-	assert_int_equal(
-	    boundary(&world, false, NOON + 97 * SECOND_NS), NO_LOG);
-	assert_int_equal(boundary(&world, true, NOON + 99 * SECOND_NS),
-	    NOON + 100 * SECOND_NS);
-	world_end(&world);
-}
-
 static unsigned long
 refused_rcpts(struct world *world)
 {
@@ -109,7 +73,6 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(the_boundary_is_when_a_log_was_first_read),
 	    cmocka_unit_test(each_counts_once_on_whatever_side_of_it),
 	    cmocka_unit_test(without_a_log_the_milter_counts),
 	};
