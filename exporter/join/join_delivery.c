@@ -157,6 +157,7 @@ join_settle(struct join *join, const struct waiting_entry *entry,
 	    .file = entry->leg.file,
 	    .row = entry->leg.row,
 	    .sessions = join_sessions(join),
+	    .counted_by_log_wall_ns = join->counted_by_log_wall_ns,
 	};
 	int found = 0;
 
@@ -242,6 +243,7 @@ add_leg(struct join *join, const struct join_finding *finding, int64_t now_ns,
 	    .boot_id = finding->segment->boot_id,
 	    .file = finding->file,
 	    .sessions = join_sessions(join),
+	    .counted_by_log_wall_ns = join->counted_by_log_wall_ns,
 	};
 
 	if (finding->message != NULL)

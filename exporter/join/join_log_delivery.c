@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "exporter/join/address.h"
+#include "exporter/join/deferral.h"
 #include "exporter/join/filing.h"
 #include "exporter/join/join_log_state.h"
 #include "exporter/join/log_verdict.h"
@@ -127,6 +128,21 @@ tell_original(
 			return -1;
 	}
 	return 0;
+}
+
+/* What the hook told of before the log was read is counted. */
+static void
+count_deferral(const struct join *join, const struct delivery *delivery)
+{
+	const struct log_input *input = delivery->input;
+	const struct maillog_record *record = &input->record->record;
+	bool is_counted = record->program == MAILLOG_PROGRAM_LMTP &&
+			  input->wall_ns < join->counted_by_log_wall_ns;
+
+	if (delivery->verdict.evidence == EVIDENCE_LOG_DEFERRED &&
+	    !input->is_retold && !is_counted)
+		deferral_count(
+		    delivery->message->key.file, record->fields[MAILLOG_DSN]);
 }
 
 static int
@@ -311,6 +327,7 @@ join_log_delivery(struct join *join, const struct log_input *input,
 		(uint32_t)number, session, reason) != 0 ||
 	    add_attempt(join, &delivery, number, reason) != 0)
 		return -1;
+	count_deferral(join, &delivery);
 	observe_relayed(join, &delivery, number, was_relayed);
 	return tell_original(&delivery, number, reason);
 }

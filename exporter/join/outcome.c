@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/reason.h"
 #include "exporter/join/address.h"
+#include "exporter/join/deferral.h"
 #include "exporter/join/evidence.h"
 #include "exporter/join/filing.h"
 #include "exporter/join/open_messages.h"
@@ -40,6 +41,20 @@ reply_result(const struct delivery_recipient *recipient)
 	if (final == 4 || (final == 0 && envelope == 4))
 		return RESULT_DEFERRED;
 	return RESULT_UNANSWERED;
+}
+
+static void
+count_attempt(const struct outcome_leg *leg,
+    const struct delivery_recipient *recipient, enum metric_result result)
+{
+	const struct delivery_reply *last = recipient->final.code != 0
+						? &recipient->final
+						: &recipient->envelope;
+
+	effect_count(leg->file, METRIC_DELIVERY_ATTEMPTS, result, 1);
+	if (result == RESULT_DEFERRED &&
+	    last->at.wall_ns < leg->counted_by_log_wall_ns)
+		deferral_count(leg->file, maillog_view_of(last->enhanced));
 }
 
 #define DECIDED_BY_HOOK (EVIDENCE_HOOK_DELIVERED | EVIDENCE_HOOK_REFUSED)
@@ -128,17 +143,16 @@ static void
 count_reply(const struct outcome *outcome, uint32_t evidence,
     const struct delivery_recipient *recipient)
 {
-	struct day_file *file = outcome->leg->file;
 	enum metric_result result = reply_result(recipient);
 
 	if (!outcome->leg->is_retold)
-		effect_count(file, METRIC_DELIVERY_ATTEMPTS, result, 1);
+		count_attempt(outcome->leg, recipient, result);
 	if (result != RESULT_DELIVERED)
 		return;
 	if ((evidence & EVIDENCE_HOOK_DELIVERED) == 0)
 		observe(outcome, recipient);
 	else if (!outcome->leg->is_retold)
-		effect_count(file, METRIC_DUPLICATES, 0, 1);
+		effect_count(outcome->leg->file, METRIC_DUPLICATES, 0, 1);
 }
 
 struct maillog_view
@@ -148,7 +162,7 @@ outcome_session(const struct delivery_recipient *recipient)
 
 	if (recipient->final.code / 100 != 2 || text == NULL)
 		return (struct maillog_view){0};
-	return maillog_reply_session((struct maillog_view){text, strlen(text)});
+	return maillog_reply_session(maillog_view_of(text));
 }
 
 /* What one recipient's replies add to what is known of it. */
@@ -247,10 +261,11 @@ int
 outcome_of_unjoined(const struct outcome_leg *leg, struct reason *reason)
 {
 	for (size_t i = 0; i < leg->event->recipient_count; i++) {
-		enum metric_result result =
-		    reply_result(&leg->event->recipients[i]);
+		const struct delivery_recipient *recipient =
+		    &leg->event->recipients[i];
+		enum metric_result result = reply_result(recipient);
 
-		effect_count(leg->file, METRIC_DELIVERY_ATTEMPTS, result, 1);
+		count_attempt(leg, recipient, result);
 		if (result != RESULT_DELIVERED && result != RESULT_BOUNCED)
 			continue;
 		effect_count(

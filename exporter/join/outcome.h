@@ -30,6 +30,8 @@ struct outcome_leg {
 	struct lmtp_sessions *sessions; /* NULL: nobody asks for them */
 	bool is_retold;                 /* its attempts are counted */
 	bool is_observed;               /* and so are its latencies */
+	/* From then on the log counts who is deferred; see log_boundary.h. */
+	int64_t counted_by_log_wall_ns;
 };
 
 /* Applies the replies to the recipients of `message` that they are about:

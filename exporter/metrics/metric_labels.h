@@ -33,6 +33,19 @@ enum metric_result {
 	RESULTS
 };
 
+/* Numbered as the subjects of enhanced status codes are. */
+enum metric_deferral {
+	DEFERRAL_OTHER,
+	DEFERRAL_ADDRESS,
+	DEFERRAL_MAILBOX,
+	DEFERRAL_SYSTEM,
+	DEFERRAL_NETWORK,
+	DEFERRAL_PROTOCOL,
+	DEFERRAL_CONTENT,
+	DEFERRAL_POLICY,
+	DEFERRALS
+};
+
 enum metric_reject_phase {
 	REJECT_CONNECT,
 	REJECT_HELO,

@@ -141,6 +141,15 @@ const struct metric_family metric_families[METRICS] = {
 	{{"result", RESULTS, metric_result_word}},
 	"Recipients of LMTP transactions, by the LMTP server's last word.",
 	false},
+[METRIC_DEFERRALS] = {
+	"postlag_deferrals_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
+	FROM_HOOK | FROM_LOG,
+	{{"reason", DEFERRALS, metric_deferral_word}},
+	"Times that a recipient was deferred, once an attempt, by the second "
+	"number of the enhanced status code: 4.2.2 is mailbox, 4.4.1 network. "
+	"By Postfix's log, whoever the next hop is; where no log is read, the "
+	"LMTP server's 4xx only.",
+	false},
 [METRIC_DUPLICATES] = {
 	"postlag_duplicates_total", METRIC_STORED_COUNTER, METRIC_PLAIN,
 	FROM_HOOK,

@@ -78,6 +78,15 @@ metric_result_word(unsigned number)
 }
 
 const char *
+metric_deferral_word(unsigned number)
+{
+	static const char *const values[DEFERRALS] = {"other", "address",
+	    "mailbox", "system", "network", "protocol", "content", "policy"};
+
+	return values[number];
+}
+
+const char *
 metric_reject_phase_word(unsigned number)
 {
 	static const char *const values[REJECT_PHASES] = {"connect", "helo",

@@ -22,6 +22,7 @@ const char *metric_revised_to_word(unsigned number);
 const char *metric_route_word(unsigned number);
 const char *metric_phase_word(unsigned number);
 const char *metric_result_word(unsigned number);
+const char *metric_deferral_word(unsigned number);
 const char *metric_reject_phase_word(unsigned number);
 const char *metric_class_word(unsigned number);
 const char *metric_abort_word(unsigned number);

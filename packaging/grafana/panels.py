@@ -241,15 +241,13 @@ def waiting_since(sel, by="", width=8):
 
 def deferrals(sel):
     return time_series(
-        "Deferrals by reason", "A second: recipients that the LMTP server "
-        "refused for now (4xx), recipients it did not answer for, and what "
-        "Postfix itself refused clients for now, by the SMTP command.",
-        [query(sel.rate("delivery_attempts_total", 'result="deferred"'),
-               "LMTP server: 4xx"),
-         query(sel.rate("delivery_attempts_total", 'result="unanswered"'),
-               "LMTP server: no answer"),
-         query(sel.rate("smtp_rejects_total", 'class="4"', "phase"),
-               "Postfix: 4xx at {{phase}}")], PER_SECOND)
+        "Deferrals by reason", "Attempts a second after which a recipient "
+        "stayed in the queue, by the subject of the enhanced status code: "
+        "mailbox (4.2.2: a full quota), system (4.3), network (4.4: no "
+        "answer), policy (4.7: greylisting, a block list). Where no log is "
+        "read, the LMTP server's replies only.",
+        [query(sel.rate("deferrals_total", by="reason"), "{{reason}}")],
+        PER_SECOND, stacked=True)
 
 
 def losses(sel):

@@ -25,7 +25,7 @@
  *
  * A recipient is `local` (of example.test) or an address; `!u1` was rejected,
  * `u1=/550` was answered so at RCPT TO, `u1=` not after the data, `u1=250#s1`
- * as Dovecot answers in session s1.
+ * as Dovecot answers in session s1, `u1=451:4.2.2` with an enhanced code.
  */
 #ifndef TESTS_EXPORTER_JOIN_FIXTURE_H
 #define TESTS_EXPORTER_JOIN_FIXTURE_H
@@ -232,6 +232,7 @@ script_delivery_recipients(
 			&delivery->recipient_count, sizeof(*recipient));
 		char *code = strchr(word, '=');
 		char *session = strchr(word, '#');
+		char *enhanced = strchr(word, ':');
 
 		*code++ = '\0';
 		if (session != NULL)
@@ -242,6 +243,9 @@ script_delivery_recipients(
 				      (uint32_t)delivery->recipient_count - 1;
 		recipient->envelope.code = 250;
 		recipient->envelope.at = script_stamp(script, 0, 210);
+		if (enhanced != NULL)
+			recipient->final.enhanced =
+			    arena_string(script->arena, enhanced + 1);
 		if (*code == '/') {
 			recipient->envelope.code = (uint32_t)atoi(code + 1);
 		} else if (*code != '\0') {

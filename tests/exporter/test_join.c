@@ -29,6 +29,7 @@ static const struct scenario scenarios[] = {
 	"recipient_outcomes_total{outcome=\"delivered\"} 3\n"
 	"recipient_outcomes_total{outcome=\"bounced\"} 1\n"
 	"delivery_attempts_total{result=\"deferred\"} 1\n"
+	"deferrals_total{reason=\"other\"} 1\n"
 	"delivery_latency_seconds{route=\"inbound\"} 3\n"
 	"open 1\n"
 	"Q1: u1=delivered/1 u2=delivered/1 u3=delivered/1 u4=bounced/1"

@@ -45,6 +45,8 @@ WRITTEN = {
     'postlag_recipient_outcomes_total{outcome="bounced"}': "bounced",
     'postlag_recipient_outcomes_total{outcome="lost"}': "",
     "postlag_delivery_attempts_total": "attempts",
+    'postlag_deferrals_total{reason="mailbox"}': "deferrals",
+    'postlag_deferrals_total{reason="other"}': "",
     "postlag_duplicates_total": "duplicates",
     'postlag_unstamped_total{reason="no_stamp"}': "no_stamp",
     'postlag_unstamped_total{reason="no_message"}': "no_message",

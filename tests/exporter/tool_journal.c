@@ -45,7 +45,8 @@ static size_t message_count;
 /* What must come of all "load" commands. */
 static struct {
 	unsigned long messages, accepted, unjoined, delivered, bounced,
-	    attempts, duplicates, latencies, no_stamp, no_message, deliveries;
+	    attempts, deferrals, duplicates, latencies, no_stamp, no_message,
+	    deliveries;
 } wanted;
 
 static struct stamp
@@ -111,6 +112,7 @@ add_result(struct delivery_event *delivery, const char *address, uint32_t code)
 	recipient->rcpt_at = recipient->envelope.at = delivery->mail_at;
 	recipient->envelope.code = 250;
 	recipient->final.code = code;
+	recipient->final.enhanced = code == 451 ? "4.2.2" : NULL;
 	recipient->final.text = "Saved";
 	recipient->final.at = delivery->end_at;
 }
@@ -247,6 +249,7 @@ load_one(unsigned long number, unsigned long recipients, unsigned long days)
 		append(lmtp, &again);
 		wanted.deliveries++;
 		wanted.attempts++;
+		wanted.deferrals++;
 	}
 	if (is_doubled && recipients > 1 && is_known) {
 		again = delivery_begin(stamp, queue_id);
@@ -285,12 +288,13 @@ command_load(char **rest)
 	}
 	printf("{\"messages\": %lu, \"accepted\": %lu, \"unjoined\": %lu, "
 	       "\"delivered\": %lu, \"bounced\": %lu, \"attempts\": %lu, "
-	       "\"duplicates\": %lu, \"latencies\": %lu, \"no_stamp\": %lu, "
+	       "\"deferrals\": %lu, \"duplicates\": %lu, \"latencies\": %lu, "
+	       "\"no_stamp\": %lu, "
 	       "\"no_message\": %lu, \"deliveries\": %lu}\n",
 	    wanted.messages, wanted.accepted, wanted.unjoined, wanted.delivered,
-	    wanted.bounced, wanted.attempts, wanted.duplicates,
-	    wanted.latencies, wanted.no_stamp, wanted.no_message,
-	    wanted.deliveries);
+	    wanted.bounced, wanted.attempts, wanted.deferrals,
+	    wanted.duplicates, wanted.latencies, wanted.no_stamp,
+	    wanted.no_message, wanted.deliveries);
 }
 
 /* Messages with a recipient each, all of which the LMTP server defers. */

@@ -30,6 +30,8 @@ OPEN = ("in_flight", "deferred", "held")
 FINAL = ("delivered", "bounced", "relayed", "handed_off", "expired",
          "discarded", "deleted", "ghost", "lost", "unknown", "expanded",
          "merged")
+DEFERRALS = ("other", "address", "mailbox", "system", "network", "protocol",
+             "content", "policy")
 
 LINE = re.compile(
     r"\S+\[\d+\]: (?P<queue_id>\w+): to=<(?P<to>[^>]*)>,"
@@ -259,6 +261,11 @@ class Balance:
                       self._queue())
         self._compare("bounce lines", self._now("bounced"),
                       self._bounced() + self.stack.without_line)
+        for subject, reason in enumerate(DEFERRALS):
+            self._compare(
+                f"deferred: {reason}",
+                self.seen.value("postlag_deferrals_total", reason=reason),
+                self._deferred(str(subject)))
         return not self.wrong
 
     def _compare(self, what, ours, theirs):
@@ -271,6 +278,12 @@ class Balance:
     def _queue(self):
         return sum(len(message["recipients"])
                    for message in self.stack.queue())
+
+    def _deferred(self, subject):
+        """Attempts, by the second number of their enhanced status code."""
+        return sum(line["status"] == "deferred"
+                   and line["dsn"].split(".")[1] == subject
+                   for line in self.stack.attempts_logged())
 
     def _bounced(self):
         return len({(line["queue_id"], line["to"])

@@ -109,6 +109,7 @@ class Trouble(unittest.TestCase):
                              ("recipients_added_total", "unjoined"),
                              ("duplicates_total", "duplicates"),
                              ("delivery_latency_seconds_count", "latencies"),
+                             ("deferrals_total", "deferrals"),
                              ("delivery_attempts_total", "attempts")):
             self.assertEqual(seen.total(f"postlag_{name}"),
                              self.wanted[wanted], name)
