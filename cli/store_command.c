@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/priority.h"
 #include "base/reason.h"
 #include "cli/exit_status.h"
 
@@ -25,6 +26,7 @@ store_command(int argc, char **argv, const struct store_command *command)
 	    &reason);
 	if (directory == NULL)
 		return store_options_unusable(&reason);
+	priority_give_way();
 	status = command->run(&options, directory);
 	free(directory);
 	return status;

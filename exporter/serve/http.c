@@ -15,10 +15,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/priority.h"
 #include "base/reason.h"
 #include "exporter/serve/http_accept.h"
 #include "exporter/serve/http_gzip.h"
@@ -29,7 +29,6 @@
 #define CONNECTION_BYTES (16 << 10)
 #define PATH_MAX_BYTES 2048
 #define BODY_MAX_BYTES (64 << 10)
-#define NICER 5
 
 struct http_server {
 	struct MHD_Daemon *daemon;
@@ -258,19 +257,6 @@ request_serve(const struct http_settings *settings,
 	return send_status(connection, MHD_HTTP_SERVICE_UNAVAILABLE);
 }
 
-/* Mail that comes in goes before questions about it: on a busy machine the
- * thread that answers gives way to the one that stores. With Linux each thread
- * has a nice(2) of its own. */
-static void
-give_way(void)
-{
-	static _Thread_local bool has_given_way;
-
-	if (!has_given_way && nice(NICER) == -1)
-		log_debug("reason=\"the priority stays\"");
-	has_given_way = true;
-}
-
 /* Called first when the headers are there, then for each piece of the body,
  * then at its end; *state tells the first call from the others. */
 static enum MHD_Result
@@ -285,7 +271,7 @@ on_request(void *context, struct MHD_Connection *connection, const char *url,
 		unsigned wrong =
 		    request_judge(settings, connection, url, method);
 
-		give_way();
+		priority_give_way();
 		*state = &seen;
 		return wrong == 0 ? MHD_YES : send_status(connection, wrong);
 	}
