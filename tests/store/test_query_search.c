@@ -14,6 +14,7 @@
 #define MESSAGES 700
 #define DAYS 5
 #define QUERIES 1000
+#define MANY 12000
 #define LIMIT 17
 
 static uint32_t random_state;
@@ -357,6 +358,35 @@ pages_are_the_whole_while_new_messages_arrive(void **state)
 	}
 }
 
+/* More than are read without leaving the file; pages of fewer are the same. */
+static void
+a_search_of_many_rows_finds_each_once(void **state)
+{
+	struct fixture *fixture = *state;
+	struct search_page all, page = {.count = 0};
+	struct search search = parse(fixture->arena, "");
+	char cursor[SEARCH_CURSOR_SIZE];
+	struct search_question question = {.search = &search, .limit = 3000};
+	size_t next = 0;
+
+	for (uint64_t i = 0; i < MANY; i++)
+		add(fixture, MESSAGES + DAYS - MESSAGES % DAYS + i * DAYS);
+	fixture_must_commit(fixture, 2);
+	all = ask_all(fixture);
+	assert_int_equal(all.count, MESSAGES + MANY);
+	for (; !page.is_last; next += page.count) {
+		page = ask(fixture, &question);
+		assert_true(next + page.count <= all.count);
+		for (size_t i = 0; i < page.count; i++)
+			assert_true(
+			    uuid_equal(id_of(&all.hits[next + i].record),
+				id_of(&page.hits[i].record)));
+		memcpy(cursor, page.cursor, sizeof(cursor));
+		question.cursor = cursor;
+	}
+	assert_int_equal(next, all.count);
+}
+
 static void
 a_page_ends_in_time_and_the_next_goes_on(void **state)
 {
@@ -454,6 +484,8 @@ main(void)
 	    cmocka_unit_test_setup_teardown(
 		pages_are_the_whole_while_new_messages_arrive, setup,
 		fixture_teardown),
+	    cmocka_unit_test_setup_teardown(
+		a_search_of_many_rows_finds_each_once, setup, fixture_teardown),
 	    cmocka_unit_test_setup_teardown(
 		a_page_ends_in_time_and_the_next_goes_on, setup,
 		fixture_teardown),
