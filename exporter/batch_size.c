@@ -2,7 +2,6 @@
 /* Called by ingest on its thread. */
 #include "exporter/batch_size.h"
 
-#include <stdbool.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -12,12 +11,12 @@
 /* A commit that took longer was too large, one that took less than half of that
  * may have been larger: each writes most pages of the indexes anew. */
 #define LONG_SPENT_NS (25 * CLOCK_NS_PER_SECOND / 1000)
-#define LEAST_EVENTS 500
+#define LEAST_EVENTS 200
 /* In all, with what the disk takes, and waiting for both beside others. A part
  * of it does not depend on how much there is to write: below some number
  * nothing is gained by asking a slow disk more often. */
-#define LONG_TOOK_NS (40 * CLOCK_NS_PER_SECOND / 1000)
-#define LEAST_TOOK_EVENTS 1000
+#define LONG_TOOK_NS (25 * CLOCK_NS_PER_SECOND / 1000)
+#define LEAST_TOOK_EVENTS 400
 
 /* Of the processor's time. */
 static int64_t
@@ -55,10 +54,18 @@ batch_size_learn(struct batch_size *size, const struct batch_cost *cost)
 	int64_t events = size->events;
 
 	if (spent_long || took_long)
-		events = clamp(events * 3 / 4, least, events);
+		events = clamp(events / 2, least, events);
 	else if (was_short)
 		events += events / 4 + 1;
 	size->events = events < size->most ? events : size->most;
+}
+
+bool
+batch_size_is_reached(
+    const struct batch_size *size, int64_t events, const struct store *store)
+{
+	return events >= size->events ||
+	       (events > 0 && store_wants_commit(store));
 }
 
 int

@@ -8,6 +8,7 @@
 #ifndef EXPORTER_BATCH_SIZE_H
 #define EXPORTER_BATCH_SIZE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,10 @@ struct batch_cost {
 
 /* What follows from one. */
 void batch_size_learn(struct batch_size *size, const struct batch_cost *cost);
+
+/* Whether a batch of so many events is to be committed. */
+bool batch_size_is_reached(
+    const struct batch_size *size, int64_t events, const struct store *store);
 
 /* store_commit(), from which the size of the next batch follows. */
 int batch_size_commit(struct batch_size *size, struct store *store,

@@ -179,7 +179,8 @@ apply(struct ingest *ingest, struct source_record *next, struct reason *reason)
 static bool
 batch_is_full(const struct ingest *ingest)
 {
-	return ingest->batch_events >= ingest->batch_size.events ||
+	return batch_size_is_reached(
+		   &ingest->batch_size, ingest->batch_events, ingest->store) ||
 	       (ingest->batch_events > 0 &&
 		   ingest->applied_ns >=
 		       ingest->batch_deadline_ns +
@@ -257,7 +258,8 @@ look_after_store(struct ingest *ingest, struct reason *reason)
 static bool
 batch_is_due(const struct ingest *ingest)
 {
-	return ingest->batch_events >= ingest->batch_size.events ||
+	return batch_size_is_reached(
+		   &ingest->batch_size, ingest->batch_events, ingest->store) ||
 	       atomic_load(&ingest->stopping) ||
 	       now_ns() >= ingest->batch_deadline_ns;
 }

@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,24 +22,39 @@
 #include "base/memory.h"
 #include "base/reason.h"
 #include "store/database.h"
+#include "store/read_gate.h"
 
 #define PAGES_MAX (64 << 20 >> 12) /* 64 MB of 4096 bytes */
+/* After a try that did not have the log begun anew. */
+#define AGAIN_PAGES (PAGES_MAX / 8)
+/* A copy of so few was soon done: little was written meanwhile that is left for
+ * the ingest thread. */
+#define SHORT_PAGES 2000
 #define IDLE_MS 5000
+/* How long readers are waited for while no new ones are let in, and then the
+ * ingest thread; less than READ_GATE_MS in all. */
+#define STEP_MS 5
+#define READERS_STEPS 30
+#define INGEST_STEPS 25
 
 struct log_note {
 	char *path;
 	int pages;
-	int next_pages; /* at which the thread copies again */
-	bool copied;    /* by the thread, not yet by the ingest thread */
-	bool dirty;     /* something was committed since it was emptied */
-	bool recent;    /* something was committed since the last look */
-	bool asked;     /* to be copied, whatever its size */
-	bool answered;  /* it was */
+	int next_pages;   /* at which the thread copies again */
+	int copied_pages; /* when the thread did last */
+	bool copied;      /* by the thread, not yet by the ingest thread */
+	bool crowded;     /* a try did not have it begun anew: readers */
+	bool dirty;       /* something was committed since it was emptied */
+	bool recent;      /* something was committed since the last look */
+	bool asked;       /* to be copied, whatever its size */
+	bool answered;    /* it was */
 };
 
 struct checkpoint {
 	pthread_t thread;
 	int wake_fd;
+	int gate;
+	atomic_bool wants_commit, is_unfinished;
 	pthread_mutex_t lock; /* of what follows */
 	struct log_note *notes;
 	size_t count;
@@ -77,11 +93,19 @@ checkpoint_note(struct checkpoint *checkpoint, const char *path, int pages)
 	struct log_note *note;
 	bool finish, call;
 
+	atomic_store(&checkpoint->wants_commit, false);
 	pthread_mutex_lock(&checkpoint->lock);
 	note = find(checkpoint, path);
-	if (pages < note->pages)
-		note->next_pages = PAGES_MAX; /* begun anew */
+	if (pages < note->pages) { /* begun anew */
+		note->next_pages = PAGES_MAX;
+		note->copied_pages = 0;
+		note->crowded = false;
+	}
 	finish = note->copied;
+	if (finish) {
+		note->next_pages = pages + AGAIN_PAGES;
+		note->crowded = true; /* unless it is begun anew now */
+	}
 	call = !note->dirty || pages >= note->next_pages;
 	note->pages = pages;
 	note->copied = false;
@@ -90,6 +114,18 @@ checkpoint_note(struct checkpoint *checkpoint, const char *path, int pages)
 	if (call)
 		wake(checkpoint);
 	return finish;
+}
+
+void
+checkpoint_finished(struct checkpoint *checkpoint)
+{
+	atomic_store(&checkpoint->is_unfinished, false);
+}
+
+bool
+checkpoint_wants_commit(struct checkpoint *checkpoint)
+{
+	return atomic_load(&checkpoint->wants_commit);
 }
 
 bool
@@ -110,27 +146,32 @@ checkpoint_copy(struct checkpoint *checkpoint, const char *path)
 	return is_copied;
 }
 
-/* Returns 0, 1 when readers are in the way, or -1. */
-static int
-copy_log(const char *path, bool truncate)
+/* NULL: the file is gone, and opening must not create another. */
+static struct database *
+open_file(const char *path)
 {
 	enum database_failure failure;
 	struct reason reason;
-	struct database *database;
-	int result;
-
-	/* Opening creates nothing: the file may have been removed. */
-	database =
+	struct database *database =
 	    database_open(path, DATABASE_WRITE, NULL, 0, &failure, &reason);
-	if (database == NULL) {
+
+	if (database == NULL)
 		log_debug("checkpoint=%s reason=%s", path, reason.text);
-		return -1;
-	}
-	result = database_keep_log(database);
-	if (result == 0 && database_checkpoint(database, truncate) != 0)
-		result = 1;
+	else if (database_keep_log(database) != 0)
+		database_close(&database);
+	return database;
+}
+
+/* Returns false when somebody is in the way. */
+static bool
+empty_log(const char *path)
+{
+	struct database *database = open_file(path);
+	bool is_empty =
+	    database == NULL || database_checkpoint(database, true) == 0;
+
 	database_close(&database);
-	return result;
+	return is_empty;
 }
 
 static bool
@@ -139,31 +180,101 @@ is_to_be_copied(const struct log_note *note)
 	return note->asked || note->pages >= note->next_pages;
 }
 
+static void
+take_a_step(void)
+{
+	poll(NULL, 0, STEP_MS);
+}
+
+/* Copies a log of which so many pages were copied before. With the gate closed
+ * it waits until those are gone who read. Returns 1 when little can be left, 0
+ * when more can, or -1 when readers are in the way. */
+static int
+copy_pages(struct database *database, int *copied_pages, bool is_closed)
+{
+	int steps = is_closed ? READERS_STEPS : 0, before, result;
+
+	for (;;) {
+		before = *copied_pages;
+		result = database_copy_log(database, copied_pages);
+		if (result == 0 && *copied_pages - before <= SHORT_PAGES)
+			return 1;
+		if (steps-- <= 0)
+			return result == 0 ? 0 : -1;
+		take_a_step();
+	}
+}
+
+/* One connection for all of it: SQLite tells readers who come while one is
+ * closed that the database is locked. */
+static int
+copy_log(const char *path, int *copied_pages, bool is_closed)
+{
+	struct database *database = open_file(path);
+	int result = -1;
+
+	if (database != NULL)
+		result = copy_pages(database, copied_pages, is_closed);
+	database_close(&database);
+	return result;
+}
+
+/* Readers stay out until the ingest thread has done its part. */
+static void
+open_gate(struct checkpoint *checkpoint)
+{
+	int steps = INGEST_STEPS;
+
+	while (atomic_load(&checkpoint->is_unfinished) && steps-- > 0)
+		take_a_step();
+	read_gate_open(checkpoint->gate);
+}
+
+static void
+note_copy(struct checkpoint *checkpoint, struct log_note *note,
+    int copied_pages, int result)
+{
+	note->copied_pages = copied_pages;
+	note->copied = result > 0;
+	/* Once more behind the next commit, or later. */
+	note->next_pages = note->pages + (result >= 0 ? 1 : AGAIN_PAGES);
+	note->crowded |= result < 0;
+	note->answered = note->asked;
+	note->asked = false;
+	atomic_store(&checkpoint->is_unfinished, note->copied);
+	atomic_store(&checkpoint->wants_commit, note->copied);
+}
+
 /* Copies one log that has grown large, or is asked for. Called with the lock,
  * which it gives back for the time it takes. Returns false when there is none.
  */
 static bool
 copy_a_large_one(struct checkpoint *checkpoint)
 {
-	struct log_note *note;
+	struct log_note *note = checkpoint->notes;
 	size_t i = 0;
+	bool is_closed;
 	char *path;
+	int result, copied_pages;
 
-	while (i < checkpoint->count && !is_to_be_copied(&checkpoint->notes[i]))
+	while (i < checkpoint->count && !is_to_be_copied(&note[i]))
 		i++;
 	if (i == checkpoint->count)
 		return false;
-	checkpoint->notes[i].next_pages =
-	    checkpoint->notes[i].pages + PAGES_MAX;
-	path = memory_string(checkpoint->notes[i].path);
+	path = memory_string(note[i].path);
+	copied_pages = note[i].copied_pages;
+	is_closed = note[i].crowded;
 	pthread_mutex_unlock(&checkpoint->lock);
-	copy_log(path, false);
+	is_closed = is_closed && read_gate_close(checkpoint->gate);
+	result = copy_log(path, &copied_pages, is_closed);
 	pthread_mutex_lock(&checkpoint->lock);
-	note = find(checkpoint, path);
-	note->copied = true;
-	note->answered = note->asked;
-	note->asked = false;
+	note_copy(checkpoint, find(checkpoint, path), copied_pages, result);
 	free(path);
+	if (is_closed) {
+		pthread_mutex_unlock(&checkpoint->lock);
+		open_gate(checkpoint);
+		pthread_mutex_lock(&checkpoint->lock);
+	}
 	return true;
 }
 
@@ -183,7 +294,7 @@ empty_idle_ones(struct checkpoint *checkpoint)
 		path = memory_string(note->path);
 		note->dirty = false;
 		pthread_mutex_unlock(&checkpoint->lock);
-		again = copy_log(path, true) == 1;
+		again = !empty_log(path);
 		pthread_mutex_lock(&checkpoint->lock);
 		if (again)
 			find(checkpoint, path)->dirty = true;
@@ -227,14 +338,29 @@ run(void *argument)
 	return NULL;
 }
 
+static void
+discard(struct checkpoint *checkpoint)
+{
+	for (size_t i = 0; i < checkpoint->count; i++)
+		free(checkpoint->notes[i].path);
+	free(checkpoint->notes);
+	pthread_mutex_destroy(&checkpoint->lock);
+	if (checkpoint->wake_fd >= 0)
+		close(checkpoint->wake_fd);
+	if (checkpoint->gate >= 0)
+		close(checkpoint->gate);
+	free(checkpoint);
+}
+
 struct checkpoint *
-checkpoint_start(struct reason *reason)
+checkpoint_start(const char *directory, struct reason *reason)
 {
 	struct checkpoint *checkpoint = memory_zeroed(1, sizeof(*checkpoint));
 	sigset_t all, old;
 	int error;
 
 	checkpoint->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	checkpoint->gate = read_gate(directory);
 	pthread_mutex_init(&checkpoint->lock, NULL);
 	/* Signals are the main thread's business. */
 	sigfillset(&all);
@@ -245,9 +371,7 @@ checkpoint_start(struct reason *reason)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (error != 0) {
 		reason_set(reason, "no thread for checkpoints");
-		if (checkpoint->wake_fd >= 0)
-			close(checkpoint->wake_fd);
-		free(checkpoint);
+		discard(checkpoint);
 		return NULL;
 	}
 	return checkpoint;
@@ -265,11 +389,6 @@ checkpoint_stop(struct checkpoint **checkpoint)
 	pthread_mutex_unlock(&old->lock);
 	wake(old);
 	pthread_join(old->thread, NULL);
-	for (size_t i = 0; i < old->count; i++)
-		free(old->notes[i].path);
-	free(old->notes);
-	pthread_mutex_destroy(&old->lock);
-	close(old->wake_fd);
-	free(old);
+	discard(old);
 	*checkpoint = NULL;
 }

@@ -14,15 +14,23 @@
 struct checkpoint;
 struct reason;
 
-/* Returns NULL with a reason when there can be no thread. */
-struct checkpoint *checkpoint_start(struct reason *reason);
+/* For the store in `directory`. Returns NULL with a reason when there can be no
+ * thread. */
+struct checkpoint *checkpoint_start(
+    const char *directory, struct reason *reason);
 
 /* Says that a commit left `pages` in the log of the file at `path`. Returns
  * true when the thread has copied nearly all of them: the ingest thread should
- * copy the few that are left, for only a log copied to its end is begun anew.
- */
+ * copy the few that are left, for only a log copied to its end is begun anew,
+ * and call checkpoint_finished(). Meanwhile new readers may have to wait. */
 bool checkpoint_note(
     struct checkpoint *checkpoint, const char *path, int pages);
+
+void checkpoint_finished(struct checkpoint *checkpoint);
+
+/* Whether the thread has copied all that was committed to a large log: the
+ * sooner the next commit, the less is left for the ingest thread. */
+bool checkpoint_wants_commit(struct checkpoint *checkpoint);
 
 /* Has the thread copy the log of the file at `path`, however small. Returns
  * whether it has, since it was asked; else to be asked again. */

@@ -8,11 +8,10 @@
  * SQLite has open must never be opened and closed by other means in the same
  * process: closing it would drop SQLite's POSIX locks.
  */
-#include "store/database.h"
+#include "store/database_private.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,24 +22,6 @@
 #include "store/disk.h"
 
 #define PATIENCE_MS 5000
-#define CHECKPOINT_TIMEOUT_MS 20
-
-struct statement {
-	struct database *database;
-	sqlite3_stmt *handle;
-	int bound;
-};
-
-struct database {
-	sqlite3 *handle;
-	const char *const *sql;
-	unsigned count;
-	struct statement *statements;
-	int wal_pages;
-	int patience_ms;
-	enum database_failure failure;
-	struct reason reason;
-};
 
 static enum database_failure
 classify(int code)
@@ -54,8 +35,8 @@ classify(int code)
 	}
 }
 
-static int
-fail(struct database *database, int code)
+int
+database_fail(struct database *database, int code)
 {
 	if (database->failure == DATABASE_FINE) {
 		database->failure = classify(code);
@@ -134,7 +115,7 @@ database_open(const char *path, enum database_mode mode, const char *const *sql,
 	database->statements =
 	    memory_zeroed(count, sizeof(*database->statements));
 	if (code != SQLITE_OK)
-		fail(database, code);
+		database_fail(database, code);
 	else if (check_mode(database, mode, path, &database->reason) != 0)
 		database->failure = DATABASE_FAILED;
 	else
@@ -191,7 +172,7 @@ database_define(
 	code = sqlite3_create_function_v2(database->handle, name, 1,
 	    SQLITE_UTF8 | SQLITE_DETERMINISTIC, definition, call, NULL, NULL,
 	    free);
-	return code == SQLITE_OK ? 0 : fail(database, code);
+	return code == SQLITE_OK ? 0 : database_fail(database, code);
 }
 
 void
@@ -209,7 +190,7 @@ database_execute(struct database *database, const char *sql)
 	if (database->failure != DATABASE_FINE)
 		return -1;
 	code = sqlite3_exec(database->handle, sql, NULL, NULL, NULL);
-	return code == SQLITE_OK ? 0 : fail(database, code);
+	return code == SQLITE_OK ? 0 : database_fail(database, code);
 }
 
 int
@@ -228,19 +209,9 @@ database_read_integer(
 	if (code == SQLITE_ROW)
 		*value_r = sqlite3_column_int64(query, 0);
 	else if (code != SQLITE_DONE)
-		fail(database, code);
+		database_fail(database, code);
 	sqlite3_finalize(query);
 	return database->failure == DATABASE_FINE ? 0 : -1;
-}
-
-int
-database_keep_log(struct database *database)
-{
-	int persist = 1;
-	int code = sqlite3_file_control(
-	    database->handle, "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
-
-	return code == SQLITE_OK ? 0 : fail(database, code);
 }
 
 int
@@ -318,32 +289,6 @@ database_damaged(struct database *database, const char *what)
 }
 
 int
-database_wal_pages(const struct database *database)
-{
-	return database->wal_pages;
-}
-
-int
-database_checkpoint(struct database *database, bool truncate)
-{
-	int mode =
-	    truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE;
-	int pages = 0, copied = 0;
-	int64_t version;
-	int code;
-
-	if (disk_is_read_only())
-		return -1;
-	/* A connection that has not read yet has no log to copy. */
-	database_read_integer(database, "PRAGMA schema_version", &version);
-	sqlite3_busy_timeout(database->handle, CHECKPOINT_TIMEOUT_MS);
-	code = sqlite3_wal_checkpoint_v2(
-	    database->handle, "main", mode, &pages, &copied);
-	sqlite3_busy_timeout(database->handle, database->patience_ms);
-	return code == SQLITE_OK && pages >= 0 && copied == pages ? 0 : -1;
-}
-
-int
 database_changes(const struct database *database)
 {
 	return sqlite3_changes(database->handle);
@@ -372,7 +317,7 @@ database_statement(struct database *database, unsigned number)
 	else
 		sqlite3_reset(statement->handle);
 	if (code != SQLITE_OK)
-		fail(database, code);
+		database_fail(database, code);
 	return statement;
 }
 
@@ -386,7 +331,7 @@ static void
 bound(struct statement *statement, int code)
 {
 	if (code != SQLITE_OK)
-		fail(statement->database, code);
+		database_fail(statement->database, code);
 }
 
 void
@@ -446,7 +391,7 @@ statement_step(struct statement *statement)
 	if (code == SQLITE_ROW)
 		return 1;
 	if (code != SQLITE_DONE)
-		fail(statement->database, code);
+		database_fail(statement->database, code);
 	sqlite3_reset(statement->handle);
 	return code == SQLITE_DONE ? 0 : -1;
 }

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/reason.h"
@@ -20,6 +21,7 @@
 #include "store/disk.h"
 #include "store/intern.h"
 #include "store/layout.h"
+#include "store/read_gate.h"
 #include "store/schema.h"
 
 #define POOL_SIZE 32
@@ -34,6 +36,7 @@ struct pooled {
 
 struct reader_pool {
 	const char *directory;
+	int gate;
 	struct pooled files[POOL_SIZE];
 	uint64_t uses;
 };
@@ -44,6 +47,7 @@ reader_pool_new(const char *directory)
 	struct reader_pool *pool = memory_zeroed(1, sizeof(*pool));
 
 	pool->directory = directory;
+	pool->gate = read_gate(directory);
 	return pool;
 }
 
@@ -62,6 +66,8 @@ reader_pool_free(struct reader_pool **pool)
 		return;
 	for (size_t i = 0; i < POOL_SIZE; i++)
 		disconnect(&(*pool)->files[i]);
+	if ((*pool)->gate >= 0)
+		close((*pool)->gate);
 	free(*pool);
 	*pool = NULL;
 }
@@ -163,7 +169,10 @@ reader_file(struct reader_pool *pool, int64_t day, struct day_tables **tables_r,
 {
 	struct pooled *file = choose(pool, day);
 	char *path = layout_day_path(pool->directory, day);
-	int result = begin(file, day, path, reason);
+	int result;
+
+	read_gate_pass(pool->gate);
+	result = begin(file, day, path, reason);
 
 	/* It may have been purged in between. */
 	if (result < 0 && layout_identify(path).inode == 0) {

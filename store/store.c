@@ -143,7 +143,7 @@ store_open(const struct store_settings *settings, struct totals *totals,
 		goto fail;
 	layout_remove_orphans(store->directory);
 	store_measure(store);
-	store->checkpoint = checkpoint_start(reason);
+	store->checkpoint = checkpoint_start(store->directory, reason);
 	if (store->checkpoint == NULL)
 		goto fail;
 	store_forget_open(store);
@@ -299,15 +299,18 @@ store_rollback(struct store *store)
 		day_file_rollback(store->files[i]);
 }
 
-/* Copies what is left of a large log, when the thread has done the rest. */
+/* Copies what is left of a large log, when the thread has done the rest, and
+ * has it begun anew. */
 static void
 note_commit(struct store *store, struct day_file *file)
 {
 	struct database *database = file->tables.database;
 
-	if (checkpoint_note(
+	if (!checkpoint_note(
 		store->checkpoint, file->path, database_wal_pages(database)))
-		database_checkpoint(database, false);
+		return;
+	database_checkpoint(database, false);
+	checkpoint_finished(store->checkpoint);
 }
 
 /* Commits what the batch did to each file. Stops at the first that fails. */
@@ -378,6 +381,12 @@ release_memory(struct store *store)
 		day_file_release_memory(file);
 		file->written = 0;
 	}
+}
+
+bool
+store_wants_commit(const struct store *store)
+{
+	return checkpoint_wants_commit(store->checkpoint);
 }
 
 int

@@ -108,6 +108,10 @@ struct source_position {
 	struct journal_position position;
 };
 
+/* Whether the batch should end soon, because it will take less time then: a
+ * large write-ahead log is copied up to the last commit. */
+bool store_wants_commit(const struct store *store);
+
 /* Ends the batch: every touched file is committed with these positions, then
  * the lower bounds in control.db, then the totals are published. Returns 0, or
  * -1: what was not committed is rolled back, and the caller must forget its own

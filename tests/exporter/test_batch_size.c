@@ -84,12 +84,12 @@ a_slow_disk_does_not_make_the_smallest_batches(void **state)
 	(void)state;
 	for (int i = 0; i < COMMITS; i++)
 		batch_size_learn(&size, &cost);
-	assert_int_equal(size.events, 1000);
+	assert_int_equal(size.events, 400);
 	for (int i = 0; i < COMMITS; i++)
 		batch_size_learn(&size, &both);
-	assert_int_equal(size.events, 500);
+	assert_int_equal(size.events, 200);
 	batch_size_learn(&size, &cost);
-	assert_int_equal(size.events, 500);
+	assert_int_equal(size.events, 200);
 }
 
 static void

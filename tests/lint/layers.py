@@ -57,7 +57,7 @@ BORROWED = (
     (r"libmilter/.*", r"milter/", 1),
     (r"event2/.*", r"lmtp/", 3),
     (r"sodium\.h", r"store/pseudonym\.c", 1),
-    (r"sqlite3\.h", r"store/database\.c", 1),
+    (r"sqlite3\.h", r"store/database_private\.h", 1),
     (r"jansson\.h", r"(store|exporter|cli)/", 3),
     (r"microhttpd\.h", r"exporter/serve/", 1),
     (r"ut(hash|list|array)\.h", r"(store|exporter|lmtp)/", 8),

@@ -9,6 +9,10 @@
 #include <stdatomic.h>
 
 #include "store/checkpoint.h"
+#include "store/query_search.h"
+#include "store/search.h"
+
+#define SEARCHERS 3
 
 static off_t
 size_of(struct fixture *fixture, const char *name)
@@ -67,6 +71,79 @@ the_log_is_begun_anew_while_much_is_written(void **state)
 	print_message("# largest log: %ld MB\n", (long)(largest >> 20));
 	assert_true(largest < 160 << 20);
 	assert_true(size_of(fixture, "day-20261130.db") > 100 << 20);
+}
+
+static atomic_bool stop_searching;
+
+/* One of several that look at every message again and again, so that hardly
+ * ever nobody reads. */
+static void *
+search_on(void *context)
+{
+	const struct fixture *fixture = context;
+	struct reason reason;
+	struct store_reader *reader =
+	    store_reader_open(fixture->directory, &reason);
+	const char *words[] = {"none"};
+	struct search_term terms[] = {
+	    {.key = SEARCH_RUN, .words = words, .word_count = 1}};
+	const struct search search = {terms, 1, NOW_NS};
+	const struct search_question question = {
+	    .search = &search, .limit = 10};
+	struct arena *arena = arena_new(64 << 20);
+	struct search_page page;
+
+	while (!atomic_load(&stop_searching)) {
+		store_search(reader, &question, arena, &page, &reason);
+		arena_reset(arena);
+	}
+	arena_free(&arena);
+	store_reader_free(&reader);
+	return NULL;
+}
+
+/* What a write-ahead log says that is another each time it is begun. */
+static uint64_t
+salt_of(struct fixture *fixture, const char *name)
+{
+	char path[FIXTURE_PATH_SIZE];
+	uint64_t salt = 0;
+	FILE *file;
+
+	fixture_path(fixture, name, path);
+	file = fopen(path, "rb");
+	assert_non_null(file);
+	if (fseek(file, 16, SEEK_SET) != 0 ||
+	    fread(&salt, sizeof(salt), 1, file) != 1)
+		salt = 0;
+	fclose(file);
+	return salt;
+}
+
+static void
+the_log_is_begun_anew_though_somebody_always_reads(void **state)
+{
+	struct fixture *fixture = *state;
+	pthread_t threads[SEARCHERS];
+	uint64_t salt = 0, before;
+	int begun = 0;
+
+	for (size_t i = 0; i < SEARCHERS; i++)
+		assert_int_equal(
+		    pthread_create(&threads[i], NULL, search_on, fixture), 0);
+	for (uint64_t batch = 0; batch < 250; batch++) {
+		write_batch(fixture, batch);
+		before = salt;
+		salt = salt_of(fixture, "day-20261130.db-wal");
+		begun += salt != before;
+		if (size_of(fixture, "day-20261130.db-wal") > 64 << 20)
+			usleep(20000);
+	}
+	atomic_store(&stop_searching, true);
+	for (size_t i = 0; i < SEARCHERS; i++)
+		pthread_join(threads[i], NULL);
+	print_message("# begun %d times\n", begun);
+	assert_true(begun > 1);
 }
 
 static void
@@ -177,6 +254,7 @@ main(void)
 #define TEST(name)                                                             \
 	cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	    TEST(the_log_is_begun_anew_while_much_is_written),
+	    TEST(the_log_is_begun_anew_though_somebody_always_reads),
 	    TEST(closing_empties_the_log_and_leaves_it),
 	    TEST(an_idle_log_is_emptied_while_a_reader_has_the_file),
 	    TEST(readers_see_whole_batches_while_they_are_written),

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Write-ahead logs. Called by the ingest thread and the checkpoint thread. */
+#include "store/database_private.h"
+
+#include "store/disk.h"
+
+#define CHECKPOINT_TIMEOUT_MS 20
+
+int
+database_keep_log(struct database *database)
+{
+	int persist = 1;
+	int code = sqlite3_file_control(
+	    database->handle, "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
+
+	return code == SQLITE_OK ? 0 : database_fail(database, code);
+}
+
+int
+database_wal_pages(const struct database *database)
+{
+	return database->wal_pages;
+}
+
+/* Returns 0, 1 when something is left, or -1. */
+static int
+run_checkpoint(struct database *database, int mode, int *pages_r)
+{
+	int pages = 0, copied = 0;
+	int64_t version;
+	int code;
+
+	if (disk_is_read_only())
+		return -1;
+	/* A connection that has not read yet has no log to copy. */
+	database_read_integer(database, "PRAGMA schema_version", &version);
+	sqlite3_busy_timeout(database->handle, CHECKPOINT_TIMEOUT_MS);
+	code = sqlite3_wal_checkpoint_v2(
+	    database->handle, "main", mode, &pages, &copied);
+	sqlite3_busy_timeout(database->handle, database->patience_ms);
+	if (code != SQLITE_OK || pages < 0)
+		return -1;
+	*pages_r = pages;
+	return copied < pages;
+}
+
+int
+database_checkpoint(struct database *database, bool truncate)
+{
+	int mode =
+	    truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE;
+	int pages;
+
+	return run_checkpoint(database, mode, &pages) == 0 ? 0 : -1;
+}
+
+int
+database_copy_log(struct database *database, int *pages_r)
+{
+	int result =
+	    run_checkpoint(database, SQLITE_CHECKPOINT_PASSIVE, pages_r);
+	sqlite3_file *file = NULL;
+
+	sqlite3_file_control(
+	    database->handle, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+	if (file != NULL && file->pMethods != NULL)
+		file->pMethods->xSync(
+		    file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+	return result;
+}
