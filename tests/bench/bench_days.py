@@ -9,8 +9,8 @@ a message; one message in ten is deferred once first. The exporter reads all of
 it as fast as it can. Then each question is asked over HTTP: cold, which is
 first after a start and with nothing of the store in the page cache; warm; and
 while a tenth more of mail comes in at once. Then that much again comes in
-while ten others read all the time, half of them over HTTP, half of them the
-files. Last, as many days with as many messages each are purged.
+while ten others read all the time: half of them over HTTP, one the files with
+SQL of its own, the others with the command line. Last, as many days with as many messages each are purged.
 
 --growth measures with a tenth of the messages first, and tells how much longer
 the answers take.
@@ -37,7 +37,13 @@ from programs import program_path  # noqa: E402
 LINES = 5
 TIMES = 200
 COLD_TIMES = 3
-READERS = 10
+HTTP_READERS = 5
+COMMANDS = [
+    ["search", "to:domain7.example", "status:deferred"],
+    ["search", "--json", "--limit", "500", "since:30d"],
+    ["slow"],
+    ["stats", "--by", "relay"],
+]
 PAGES = 30
 PATIENCE = 7200
 DAY = re.compile(r"/day-\d+\.db$")
@@ -176,6 +182,9 @@ class Bench:
         subprocess.run(
             [program_path("tests/bench/make_days"), self.alone.directory,
              str(messages), str(days)], check=True)
+        # Producers write evenly; this would all go to the disk at once while
+        # something else is measured.
+        os.sync()
         self.written += messages
 
     def is_read(self):
@@ -280,15 +289,26 @@ class Bench:
                 except sqlite3.Error as error:
                     seen["errors"].append(f"{path}: {error}")
 
+    def read_by_command(self, command, seen):
+        arguments = [program_path("postlag"), command[0], "--store",
+                     self.alone.store, *command[1:]]
+        while not seen["stop"]:
+            done = subprocess.run(arguments, capture_output=True, check=False)
+            seen["answers"] += 1
+            if done.returncode == 2:
+                seen["errors"].append(f"{command}: {done.stderr!r}")
+
     def ingest_while_read(self):
         self.restart()
         questions = paths(Client(self.alone.port))
         seen = {"stop": False, "answers": 0, "errors": []}
         readers = [threading.Thread(target=self.read_over_http,
                                     args=(questions, seen))
-                   for _ in range(READERS // 2)]
-        readers += [threading.Thread(target=self.read_files, args=(seen,))
-                    for _ in range(READERS - len(readers))]
+                   for _ in range(HTTP_READERS)]
+        readers += [threading.Thread(target=self.read_by_command,
+                                     args=(command, seen))
+                    for command in COMMANDS]
+        readers.append(threading.Thread(target=self.read_files, args=(seen,)))
         for reader in readers:
             reader.start()
         started = time.monotonic()
@@ -301,7 +321,7 @@ class Bench:
             for reader in readers:
                 reader.join()
         wall = time.monotonic() - started
-        print(f"{READERS} readers: {more / wall:.0f} messages/s, "
+        print(f"{len(readers)} readers: {more / wall:.0f} messages/s, "
               f"{seen['answers']} answers, {len(seen['errors'])} errors, "
               f"longest commit {self.longest_commit():.1f} ms", flush=True)
         assert not seen["errors"], seen["errors"][:3]
