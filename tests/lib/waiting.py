@@ -24,18 +24,36 @@ def wait_until(condition, what, timeout=PATIENCE, pause=0.01):
 
 
 def free_port(host="127.0.0.1"):
-    """A TCP port that nobody listens on at this moment. Not one of those that
-    the kernel gives to outgoing connections: until our program listens there,
-    a busy machine would take it."""
+    """A TCP port that nobody listens on at this moment, and that no other test
+    gets while this process lives. Not one of those that the kernel gives to
+    outgoing connections: until our program listens there, a busy machine would
+    take it."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     while True:
         port = random.randrange(10000, _first_ephemeral_port())
+        if not _reserve(port):
+            continue
         with socket.socket(family) as listener:
             try:
                 listener.bind((host, port))
                 return port
             except OSError:
                 continue
+
+
+_reserved = []
+
+
+def _reserve(port):
+    """By a name that the kernel lets only one have, until it ends."""
+    name = socket.socket(socket.AF_UNIX)
+    try:
+        name.bind(f"\0postlag-test-port-{port}")
+    except OSError:
+        name.close()
+        return False
+    _reserved.append(name)
+    return True
 
 
 def _first_ephemeral_port():
