@@ -130,19 +130,28 @@ tell_original(
 	return 0;
 }
 
-/* What the hook told of before the log was read is counted. */
+/* A server's reply, of which the hook told when no log was read. */
+static bool
+is_counted_by_hook(const struct join *join, const struct log_input *input)
+{
+	static const struct maillog_view said = MAILLOG_LITERAL(" said: ");
+	const struct maillog_record *record = &input->record->record;
+
+	return input->wall_ns < join->counted_by_log_wall_ns &&
+	       record->program == MAILLOG_PROGRAM_LMTP &&
+	       maillog_view_find(record->fields[MAILLOG_TEXT], said) !=
+		   SIZE_MAX;
+}
+
 static void
 count_deferral(const struct join *join, const struct delivery *delivery)
 {
 	const struct log_input *input = delivery->input;
-	const struct maillog_record *record = &input->record->record;
-	bool is_counted = record->program == MAILLOG_PROGRAM_LMTP &&
-			  input->wall_ns < join->counted_by_log_wall_ns;
 
 	if (delivery->verdict.evidence == EVIDENCE_LOG_DEFERRED &&
-	    !input->is_retold && !is_counted)
-		deferral_count(
-		    delivery->message->key.file, record->fields[MAILLOG_DSN]);
+	    !input->is_retold && !is_counted_by_hook(join, input))
+		deferral_count(delivery->message->key.file,
+		    input->record->record.fields[MAILLOG_DSN]);
 }
 
 static int

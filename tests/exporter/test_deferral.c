@@ -10,7 +10,13 @@
 /* What Postfix logs when it has tried u1. */
 #define LINE(agent, dsn, status)                                               \
 	"L " agent " 10 A00001: to=<u1@example.test>, relay=none, delay=1,"    \
-	" delays=0/0/0/1, dsn=" dsn ", status=" status " (x)\n"
+	" delays=0/0/0/1, dsn=" dsn ", status=" status                         \
+	" (host r[192.0.2.9] said: x)\n"
+/* Of this the hook knows nothing. */
+#define REFUSED                                                                \
+	"L lmtp 10 A00001: to=<u1@example.test>, relay=none, delay=1,"         \
+	" delays=0/0/0/1, dsn=4.4.1, status=deferred"                          \
+	" (connect to 127.0.0.1[127.0.0.1]:24: Connection refused)\n"
 #define BEGINS                                                                 \
 	"M a A00001 u1 u2\n"                                                   \
 	"L cleanup 8 A00001: message-id=<1@c.test>\n"                          \
@@ -116,7 +122,7 @@ each_counts_once_on_whatever_side_of_the_logs_beginning(void **state)
 {
 	static const char text[] =
 	    BEGINS "D a A00001 u1=451:4.2.2\n"
-	    LINE("lmtp", "4.2.2", "deferred") "S 100\n"
+	    LINE("lmtp", "4.2.2", "deferred") REFUSED "S 100\n"
 	    "D a A00001 u1=451:4.2.2\n"
 	    LINE("lmtp", "4.2.2", "deferred")
 	    LINE("smtp", "4.7.1", "deferred");
@@ -124,6 +130,7 @@ each_counts_once_on_whatever_side_of_the_logs_beginning(void **state)
 	for (int seconds = -10; seconds <= 1000; seconds += 101) {
 		assert_int_equal(count(text, true, seconds, "mailbox"), 2);
 		assert_int_equal(count(text, true, seconds, "policy"), 1);
+		assert_int_equal(count(text, true, seconds, "network"), 1);
 	}
 }
 
