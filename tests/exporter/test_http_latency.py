@@ -27,21 +27,8 @@ class Latency(unittest.TestCase):
         cls.seen = cls.alone.wait_for(
             "postlag_delivery_latency_seconds_count", MESSAGES)
         cls.exact = sorted(message["recipients"][0]["latency_seconds"]
-                           for message in cls.messages())
+                           for message in cls.alone.all_messages())
         assert len(cls.exact) == MESSAGES
-
-    @classmethod
-    def messages(cls):
-        """All of them: a page ends after 100 ms, which is short on a machine
-        that has other things to do."""
-        before, messages = "", []
-        while before is not None:
-            _, _, body = cls.alone.request(
-                "/api/v1/messages?limit=500&before=" + before)
-            page = json.loads(body)
-            messages += page["messages"]
-            before = page.get("next")
-        return messages
 
     def ask(self, wanted=200, **arguments):
         status, headers, body = self.alone.request(

@@ -7,7 +7,6 @@ and roll-ups (I2, I3, I5)."""
 import collections
 import glob
 import http.client
-import json
 import os
 import random
 import shutil
@@ -128,7 +127,7 @@ class Kills(unittest.TestCase):
     def finish(self, is_done):
         """Runs it to the end of its work; returns what its store says."""
         wait_until(lambda: self.has(is_done), "the work to be done")
-        messages = self.read_messages()
+        messages = self.alone.all_messages()
         counted = {key: value for key, value
                    in self.alone.metrics().counters().items()
                    if not key[0].startswith((
@@ -138,17 +137,6 @@ class Kills(unittest.TestCase):
         files = {os.path.basename(path): read_file(path)
                  for path in glob.glob(f"{self.alone.store}/*.db")}
         return {"counters": counted, "messages": messages, **files}
-
-    def read_messages(self):
-        found, cursor = [], ""
-        while cursor is not None:
-            status, _, body = self.alone.request(
-                f"/api/v1/messages?limit=500&before={cursor}")
-            assert status == 200, body
-            page = json.loads(body)
-            found += page["messages"]
-            cursor = page["next"]
-        return found
 
     def count_calls(self):
         """{call: how many one thread made at most}."""
