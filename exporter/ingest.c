@@ -63,9 +63,9 @@ struct ingest {
 	struct pace pace;
 	int64_t batch_events; /* applied and not committed */
 	int64_t batch_deadline_ns;
-	int64_t applied_ns; /* when the last event was */
-	bool at_end;        /* everything that was there is read */
-	bool broken;        /* the store must be read again before going on */
+	int64_t applied_ns;     /* when the last event was */
+	bool at_end, shows_end; /* all that was there is read, and published */
+	bool broken; /* the store must be read again before going on */
 	int64_t pause_ns;
 	enum loss_detection noted_detection;
 };
@@ -125,6 +125,7 @@ publish(struct ingest *ingest)
 	upkeep_gauges(&ingest->upkeep, ingest->picture.live);
 	set_live(ingest, METRIC_BUILD_INFO, 1);
 	published_swap(ingest->published, &ingest->picture);
+	ingest->shows_end = ingest->at_end;
 }
 
 /* The batch is given up; recover() reads it again after a pause. */
@@ -174,8 +175,7 @@ apply(struct ingest *ingest, struct source_record *next, struct reason *reason)
 	return apply_record(&apply, next, reason);
 }
 
-/* What is there when a batch's time has come belongs to it, but for reading no
- * more is taken than the same time again. */
+/* What is there when its time has come belongs to it, up to as long again. */
 static bool
 batch_is_full(const struct ingest *ingest)
 {
@@ -316,7 +316,7 @@ work(struct ingest *ingest)
 	}
 	news |= upkeep_between_batches(&ingest->upkeep, now_ns());
 	if (ingest->at_end &&
-	    (!ingest->picture.caught_up || *ingest->picture.trouble != '\0')) {
+	    (!ingest->shows_end || *ingest->picture.trouble != '\0')) {
 		ingest->picture.caught_up = true;
 		*ingest->picture.trouble = '\0';
 		news = true;

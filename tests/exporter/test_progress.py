@@ -5,6 +5,7 @@ and for those who watch."""
 import json
 import os
 import subprocess
+import time
 import unittest
 
 import tap
@@ -89,6 +90,20 @@ class Progress(unittest.TestCase):
         for name in ("behind_events", "journal_behind_bytes",
                      "catch_up_seconds"):
             self.assertEqual(metrics.total(f"postlag_{name}"), 0, name)
+
+
+class Steady(unittest.TestCase):
+    def test_who_reads_all_that_comes_is_not_behind(self):
+        """Each batch is full before the end was seen, for longer than what
+        passes for keeping up"""
+        alone = self.enterContext(ExporterAlone(commit_events=1))
+        started, number = time.monotonic(), 0
+        while time.monotonic() - started < 3:
+            number += 1
+            alone.message(f"m{number}", f"Q{number}", "u@example.test")
+        alone.wait_for("postlag_messages_accepted_total", number)
+        wait_until(lambda: alone.metrics().value("postlag_catch_up_seconds")
+                   == 0, "it to have caught up", 20)
 
 
 tap.main()
