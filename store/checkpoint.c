@@ -18,6 +18,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/reason.h"
@@ -87,9 +88,21 @@ wake(struct checkpoint *checkpoint)
 		;
 }
 
+/* What a log may take of a disk that is nearly full: copied, it needs room in
+ * the file, too. */
+static int
+room_pages(const char *path)
+{
+	int64_t bytes = disk_available_bytes(path);
+	int64_t pages = bytes / 4 >> 12;
+
+	return bytes >= 0 && pages < PAGES_MAX ? (int)pages : PAGES_MAX;
+}
+
 bool
 checkpoint_note(struct checkpoint *checkpoint, const char *path, int pages)
 {
+	int room = room_pages(path);
 	struct log_note *note;
 	bool finish, call;
 
@@ -106,6 +119,8 @@ checkpoint_note(struct checkpoint *checkpoint, const char *path, int pages)
 		note->next_pages = pages + AGAIN_PAGES;
 		note->crowded = true; /* unless it is begun anew now */
 	}
+	if (note->next_pages > room)
+		note->next_pages = room;
 	call = !note->dirty || pages >= note->next_pages;
 	note->pages = pages;
 	note->copied = false;

@@ -292,11 +292,23 @@ store_probe_disk(struct store *store, struct reason *reason)
 	return -1;
 }
 
+/* When the disk is full a log is what it can do without first. */
+static void
+empty_log(struct day_file *file)
+{
+	struct database *database = file->tables.database;
+
+	if (database != NULL && database_checkpoint(database, true) != 0)
+		database_rollback(database);
+}
+
 void
 store_rollback(struct store *store)
 {
-	for (size_t i = 0; i < store->file_count; i++)
+	for (size_t i = 0; i < store->file_count; i++) {
 		day_file_rollback(store->files[i]);
+		empty_log(store->files[i]);
+	}
 }
 
 /* Copies what is left of a large log, when the thread has done the rest, and

@@ -101,7 +101,7 @@ class Steady(unittest.TestCase):
         while time.monotonic() - started < 3:
             number += 1
             alone.message(f"m{number}", f"Q{number}", "u@example.test")
-        alone.wait_for("postlag_messages_accepted_total", number)
+            alone.wait_for("postlag_messages_accepted_total", number)
         wait_until(lambda: alone.metrics().value("postlag_catch_up_seconds")
                    == 0, "it to have caught up", 20)
 

@@ -86,7 +86,7 @@ search_on(void *context)
 	    store_reader_open(fixture->directory, &reason);
 	const struct search search = {.now_wall_ns = NOW_NS};
 	const struct search_question question = {
-	    .search = &search, .limit = 200};
+	    .search = &search, .limit = 20};
 	struct arena *arena = arena_new(256 << 20);
 	struct search_page page;
 
