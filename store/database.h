@@ -94,7 +94,7 @@ int database_checkpoint(struct database *database, bool truncate);
 /* Copies what can be copied without waiting, and has the disk take it: SQLite
  * itself does that only when nothing was written to the log meanwhile. Returns
  * 0, 1 when readers are in the way, or -1; *pages_r is how many pages the log
- * had when that began, unchanged for -1. */
+ * had when that began. */
 int database_copy_log(struct database *database, int *pages_r);
 
 /* Rows that the last statement of this connection inserted or changed. */

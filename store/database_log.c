@@ -63,8 +63,9 @@ database_copy_log(struct database *database, int *pages_r)
 
 	sqlite3_file_control(
 	    database->handle, "main", SQLITE_FCNTL_FILE_POINTER, &file);
-	if (file != NULL && file->pMethods != NULL)
-		file->pMethods->xSync(
-		    file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+	if (file == NULL || file->pMethods == NULL ||
+	    file->pMethods->xSync(
+		file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY) != SQLITE_OK)
+		return -1;
 	return result;
 }
