@@ -335,6 +335,17 @@ a_search_finds_what_a_look_at_every_message_finds(void **state)
 	}
 }
 
+/* The page is what `all` has from there on. */
+static void
+assert_follows(
+    const struct search_page *all, size_t next, const struct search_page *page)
+{
+	assert_true(next + page->count <= all->count);
+	for (size_t i = 0; i < page->count; i++)
+		assert_true(uuid_equal(id_of(&all->hits[next + i].record),
+		    id_of(&page->hits[i].record)));
+}
+
 static void
 pages_are_the_whole_while_new_messages_arrive(void **state)
 {
@@ -346,10 +357,7 @@ pages_are_the_whole_while_new_messages_arrive(void **state)
 
 	for (size_t next = 0; !page.is_last; next += page.count) {
 		page = ask(fixture, &question);
-		for (size_t i = 0; i < page.count; i++)
-			assert_true(
-			    uuid_equal(id_of(&all.hits[next + i].record),
-				id_of(&page.hits[i].record)));
+		assert_follows(&all, next, &page);
 		memcpy(cursor, page.cursor, sizeof(cursor));
 		question.cursor = cursor;
 		/* Of the newest day, and behind all others. */
@@ -376,11 +384,7 @@ a_search_of_many_rows_finds_each_once(void **state)
 	assert_int_equal(all.count, MESSAGES + MANY);
 	for (; !page.is_last; next += page.count) {
 		page = ask(fixture, &question);
-		assert_true(next + page.count <= all.count);
-		for (size_t i = 0; i < page.count; i++)
-			assert_true(
-			    uuid_equal(id_of(&all.hits[next + i].record),
-				id_of(&page.hits[i].record)));
+		assert_follows(&all, next, &page);
 		memcpy(cursor, page.cursor, sizeof(cursor));
 		question.cursor = cursor;
 	}
