@@ -172,8 +172,6 @@ open_file(const char *path)
 
 	if (database == NULL)
 		log_debug("checkpoint=%s reason=%s", path, reason.text);
-	else if (database_keep_log(database) != 0)
-		database_close(&database);
 	return database;
 }
 
@@ -220,8 +218,6 @@ copy_pages(struct database *database, int *copied_pages, bool is_closed)
 	}
 }
 
-/* One connection for all of it: SQLite tells readers who come while one is
- * closed that the database is locked. */
 static int
 copy_log(const char *path, int *copied_pages, bool is_closed)
 {

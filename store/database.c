@@ -71,6 +71,11 @@ configure(struct database *database)
 {
 	database_set_patience(database, PATIENCE_MS);
 	sqlite3_extended_result_codes(database->handle, 1);
+	/* To copy the log it would lock the file, and readers who come then and
+	 * do not wait would fail. It would remove the log, too, which readers
+	 * without the right to create it need. */
+	sqlite3_db_config(
+	    database->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	sqlite3_wal_hook(database->handle, note_wal, database);
 	return database_execute(database,
 	    /* A pool reads many files. What it reads again soon is in the
@@ -135,9 +140,6 @@ database_close(struct database **database)
 		return;
 	for (unsigned i = 0; i < (*database)->count; i++)
 		sqlite3_finalize((*database)->statements[i].handle);
-	if (disk_is_read_only())
-		sqlite3_db_config((*database)->handle,
-		    SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	sqlite3_close((*database)->handle);
 	free((*database)->statements);
 	free(*database);
@@ -220,12 +222,11 @@ database_set_up_writer(struct database *database, bool sync_each_commit)
 	database_execute(database,
 	    "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;"
 	    "PRAGMA secure_delete = FAST; PRAGMA cache_size = -12288;");
-	database_execute(database, sync_each_commit
-				       ? "PRAGMA synchronous = FULL"
-				       : "PRAGMA synchronous = NORMAL");
 	/* The automatic checkpoint and the hook are one mechanism. */
 	sqlite3_wal_hook(database->handle, note_wal, database);
-	return database_keep_log(database);
+	return database_execute(database, sync_each_commit
+					      ? "PRAGMA synchronous = FULL"
+					      : "PRAGMA synchronous = NORMAL");
 }
 
 int

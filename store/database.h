@@ -37,6 +37,7 @@ struct database *database_open(const char *path, enum database_mode mode,
     const char *const *sql, unsigned count, enum database_failure *failure_r,
     struct reason *reason);
 
+/* Leaves the log as it is, -wal and -shm, and disturbs nobody who reads. */
 void database_close(struct database **database);
 
 /* How long to wait for others' locks; else some seconds. */
@@ -55,13 +56,9 @@ int database_execute(struct database *database, const char *sql);
 int database_read_integer(
     struct database *database, const char *sql, int64_t *value_r);
 
-/* Has the -wal and -shm files stay when the file is closed, so that readers
- * without the right to create them can go on reading. Returns 0 or -1. */
-int database_keep_log(struct database *database);
-
-/* Makes the file write-ahead logged, and keeps its log. Each commit is on disk
- * when it returns if `sync_each_commit`; otherwise a power cut may take the
- * last ones. Returns 0 or -1. */
+/* Makes the file write-ahead logged. Each commit is on disk when it returns if
+ * `sync_each_commit`; otherwise a power cut may take the last ones. Returns 0
+ * or -1. */
 int database_set_up_writer(struct database *database, bool sync_each_commit);
 
 int database_begin_write(struct database *database);

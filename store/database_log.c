@@ -7,16 +7,6 @@
 #define CHECKPOINT_TIMEOUT_MS 20
 
 int
-database_keep_log(struct database *database)
-{
-	int persist = 1;
-	int code = sqlite3_file_control(
-	    database->handle, "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
-
-	return code == SQLITE_OK ? 0 : database_fail(database, code);
-}
-
-int
 database_wal_pages(const struct database *database)
 {
 	return database->wal_pages;

@@ -6,6 +6,7 @@
 #include "tests/store/store_fixture.h"
 
 #include <pthread.h>
+#include <sqlite3.h>
 #include <stdatomic.h>
 
 #include "store/checkpoint.h"
@@ -13,6 +14,7 @@
 #include "store/search.h"
 
 #define SEARCHERS 4
+#define COPIES 200
 
 static off_t
 size_of(struct fixture *fixture, const char *name)
@@ -143,6 +145,64 @@ the_log_is_begun_anew_though_somebody_always_reads(void **state)
 	assert_int_equal(begun, 3);
 }
 
+struct impatient {
+	const char *path;
+	atomic_bool stop;
+	unsigned long looks, locked;
+};
+
+/* Somebody with SQL of his own, who does not wait for locks. */
+static void *
+look_without_patience(void *context)
+{
+	struct impatient *impatient = context;
+
+	while (!atomic_load(&impatient->stop)) {
+		sqlite3 *reader;
+
+		assert_int_equal(sqlite3_open_v2(impatient->path, &reader,
+				     SQLITE_OPEN_READONLY, NULL),
+		    SQLITE_OK);
+		impatient->locked +=
+		    sqlite3_exec(reader, "SELECT count(*) FROM message", NULL,
+			NULL, NULL) != SQLITE_OK;
+		impatient->looks++;
+		sqlite3_close(reader);
+	}
+	return NULL;
+}
+
+static void
+copying_a_log_disturbs_no_reader(void **state)
+{
+	struct fixture *fixture = *state;
+	struct checkpoint *checkpoint =
+	    checkpoint_start(fixture->directory, NULL);
+	struct impatient impatient = {.looks = 0};
+	char path[FIXTURE_PATH_SIZE];
+	pthread_t thread;
+
+	fixture_path(fixture, "day-20261130.db", path);
+	fixture_add_both(fixture, 0);
+	fixture_must_commit(fixture, 1);
+	impatient.path = path;
+	assert_int_equal(
+	    pthread_create(&thread, NULL, look_without_patience, &impatient),
+	    0);
+	for (uint64_t number = 1; number < COPIES; number++) {
+		fixture_add_both(fixture, number);
+		fixture_must_commit(fixture, number + 1);
+		while (!checkpoint_copy(checkpoint, path))
+			usleep(1000);
+	}
+	atomic_store(&impatient.stop, true);
+	pthread_join(thread, NULL);
+	print_message("# %lu looks\n", impatient.looks);
+	assert_true(impatient.looks > COPIES);
+	assert_int_equal(impatient.locked, 0);
+	checkpoint_stop(&checkpoint);
+}
+
 static void
 closing_empties_the_log_and_leaves_it(void **state)
 {
@@ -252,6 +312,7 @@ main(void)
 	cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	    TEST(the_log_is_begun_anew_while_much_is_written),
 	    TEST(the_log_is_begun_anew_though_somebody_always_reads),
+	    TEST(copying_a_log_disturbs_no_reader),
 	    TEST(closing_empties_the_log_and_leaves_it),
 	    TEST(an_idle_log_is_emptied_while_a_reader_has_the_file),
 	    TEST(readers_see_whole_batches_while_they_are_written),
