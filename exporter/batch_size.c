@@ -2,31 +2,22 @@
 /* Called by ingest on its thread. */
 #include "exporter/batch_size.h"
 
-#include <time.h>
-
 #include "base/clock.h"
+#include "base/processor_time.h"
 #include "store/store.h"
 
-#define FIRST_EVENTS 2000
+#define FIRST_EVENTS 500
+#define MS (CLOCK_NS_PER_SECOND / 1000)
 /* A commit that took longer was too large, one that took less than half of that
- * may have been larger: each writes most pages of the indexes anew. */
-#define LONG_SPENT_NS (25 * CLOCK_NS_PER_SECOND / 1000)
-#define LEAST_EVENTS 200
-/* In all, with what the disk takes, and waiting for both beside others. A part
- * of it does not depend on how much there is to write: below some number
- * nothing is gained by asking a slow disk more often. */
-#define LONG_TOOK_NS (25 * CLOCK_NS_PER_SECOND / 1000)
-#define LEAST_TOOK_EVENTS 400
-
-/* Of the processor's time. */
-static int64_t
-spent_ns(void)
-{
-	struct timespec spent;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
-	return spent.tv_sec * CLOCK_NS_PER_SECOND + spent.tv_nsec;
-}
+ * may have been larger: each writes most pages of the indexes anew. Beside
+ * others who needs the processor for longer waits for it longer. */
+#define LONG_SPENT_NS (25 * MS)
+#define LONG_QUEUED_NS (8 * MS)
+#define LEAST_EVENTS 100
+/* A part of what the disk takes does not depend on how much there is to write:
+ * below some number nothing is gained by asking a slow one more often. */
+#define LONG_BLOCKED_NS (12 * MS)
+#define LEAST_BLOCKED_EVENTS 400
 
 static int64_t
 clamp(int64_t value, int64_t least, int64_t most)
@@ -43,19 +34,24 @@ batch_size_begin(int64_t most)
 	    .events = most < FIRST_EVENTS ? most : FIRST_EVENTS, .most = most};
 }
 
+static bool
+is_longer(const struct batch_cost *cost, int64_t parts)
+{
+	return parts * cost->spent_ns > LONG_SPENT_NS ||
+	       parts * cost->queued_ns > LONG_QUEUED_NS;
+}
+
 void
 batch_size_learn(struct batch_size *size, const struct batch_cost *cost)
 {
-	bool spent_long = cost->spent_ns > LONG_SPENT_NS;
-	bool took_long = cost->took_ns > LONG_TOOK_NS;
-	bool was_short = cost->spent_ns < LONG_SPENT_NS / 2 &&
-			 cost->took_ns < LONG_TOOK_NS / 2;
-	int64_t least = spent_long ? LEAST_EVENTS : LEAST_TOOK_EVENTS;
 	int64_t events = size->events;
 
-	if (spent_long || took_long)
-		events = clamp(events / 2, least, events);
-	else if (was_short)
+	if (is_longer(cost, 1))
+		events = clamp(events / 2, LEAST_EVENTS, events);
+	else if (cost->blocked_ns > LONG_BLOCKED_NS)
+		events = clamp(events / 2, LEAST_BLOCKED_EVENTS, events);
+	else if (cost->events >= events && !is_longer(cost, 2) &&
+		 2 * cost->blocked_ns <= LONG_BLOCKED_NS)
 		events += events / 4 + 1;
 	size->events = events < size->most ? events : size->most;
 }
@@ -64,23 +60,26 @@ bool
 batch_size_is_reached(
     const struct batch_size *size, int64_t events, const struct store *store)
 {
-	return events >= size->events ||
-	       (events > 0 && store_wants_commit(store));
+	return events >= size->events || events >= store_most_events(store);
 }
 
 int
-batch_size_commit(struct batch_size *size, struct store *store,
+batch_size_commit(struct batch_size *size, int64_t events, struct store *store,
     const struct source_position *positions, size_t count,
     struct reason *reason)
 {
+	const struct processor_time before = processor_time();
 	int64_t start_ns = clock_stamp().monotonic_ns;
-	int64_t spent_before_ns = spent_ns();
-	struct batch_cost cost;
+	struct batch_cost cost = {.events = events};
+	struct processor_time after;
 
 	if (store_commit(store, positions, count, reason) != 0)
 		return -1;
-	cost.spent_ns = spent_ns() - spent_before_ns;
-	cost.took_ns = clock_stamp().monotonic_ns - start_ns;
+	cost.blocked_ns = clock_stamp().monotonic_ns - start_ns;
+	after = processor_time();
+	cost.spent_ns = after.spent_ns - before.spent_ns;
+	cost.queued_ns = after.queued_ns - before.queued_ns;
+	cost.blocked_ns -= cost.spent_ns + cost.queued_ns;
 	batch_size_learn(size, &cost);
 	return 0;
 }

@@ -23,10 +23,13 @@ struct batch_size {
 
 struct batch_size batch_size_begin(int64_t most);
 
-/* What a commit took of the processor's time, and in all. */
+/* What the commit of so many took of the processor's time, and for how long it
+ * waited for that and for the disk. */
 struct batch_cost {
+	int64_t events;
 	int64_t spent_ns;
-	int64_t took_ns;
+	int64_t queued_ns;
+	int64_t blocked_ns;
 };
 
 /* What follows from one. */
@@ -36,9 +39,10 @@ void batch_size_learn(struct batch_size *size, const struct batch_cost *cost);
 bool batch_size_is_reached(
     const struct batch_size *size, int64_t events, const struct store *store);
 
-/* store_commit(), from which the size of the next batch follows. */
-int batch_size_commit(struct batch_size *size, struct store *store,
-    const struct source_position *positions, size_t count,
+/* store_commit() of so many events, from which the size of the next batch
+ * follows. */
+int batch_size_commit(struct batch_size *size, int64_t events,
+    struct store *store, const struct source_position *positions, size_t count,
     struct reason *reason);
 
 #endif

@@ -279,8 +279,8 @@ commit(struct ingest *ingest, struct reason *reason)
 
 	if (sources_save(ingest->sources, reason) != 0 ||
 	    logs_save(&ingest->logs, ingest->store, reason) != 0 ||
-	    batch_size_commit(&ingest->batch_size, ingest->store, positions,
-		count, reason) != 0)
+	    batch_size_commit(&ingest->batch_size, ingest->batch_events,
+		ingest->store, positions, count, reason) != 0)
 		return -1;
 	ingest->batch_events = 0;
 	ingest->pause_ns = 0;

@@ -8,6 +8,7 @@
  */
 #include "store/checkpoint.h"
 
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -28,34 +29,39 @@
 #define PAGES_MAX (64 << 20 >> 12) /* 64 MB of 4096 bytes */
 /* After a try that did not have the log begun anew. */
 #define AGAIN_PAGES (PAGES_MAX / 8)
-/* A copy of so few was soon done: little was written meanwhile that is left for
- * the ingest thread. */
-#define SHORT_PAGES 2000
+/* When the thread has come so near to the end of a log that others write to,
+ * batches become short so that it may come nearer, and then the ingest thread
+ * copies the rest; in the end it does so though there is more. */
+#define NEAR_PAGES 4000
+#define REST_PAGES 400
+#define ROUNDS 8
+#define SHORT_EVENTS 100
 #define IDLE_MS 5000
 /* How long readers are waited for while no new ones are let in, and then the
  * ingest thread; less than READ_GATE_MS in all. */
 #define STEP_MS 5
-#define READERS_STEPS 30
-#define INGEST_STEPS 25
+#define READERS_STEPS 24
+#define COMMIT_STEPS 8
+#define INGEST_STEPS 20
 
 struct log_note {
 	char *path;
 	int pages;
-	int next_pages;   /* at which the thread copies again */
-	int copied_pages; /* when the thread did last */
-	bool copied;      /* by the thread, not yet by the ingest thread */
-	bool crowded;     /* a try did not have it begun anew: readers */
-	bool dirty;       /* something was committed since it was emptied */
-	bool recent;      /* something was committed since the last look */
-	bool asked;       /* to be copied, whatever its size */
-	bool answered;    /* it was */
+	int next_pages; /* at which the thread copies again */
+	bool copied;    /* by the thread, not yet by the ingest thread */
+	bool crowded;   /* a try did not have it begun anew: readers */
+	bool dirty;     /* something was committed since it was emptied */
+	bool recent;    /* something was committed since the last look */
+	bool asked;     /* to be copied, whatever its size */
+	bool answered;  /* it was */
 };
 
 struct checkpoint {
 	pthread_t thread;
 	int wake_fd;
 	int gate;
-	atomic_bool wants_commit, is_unfinished;
+	atomic_bool is_unfinished;
+	_Atomic int64_t most_events;
 	pthread_mutex_t lock; /* of what follows */
 	struct log_note *notes;
 	size_t count;
@@ -96,7 +102,7 @@ room_pages(const char *path)
 	int64_t bytes = disk_available_bytes(path);
 	int64_t pages = bytes / 4 >> 12;
 
-	return bytes >= 0 && pages < PAGES_MAX ? (int)pages : PAGES_MAX;
+	return bytes >= 0 && pages < PAGES_MAX ? (int)pages : INT_MAX;
 }
 
 bool
@@ -104,15 +110,17 @@ checkpoint_note(struct checkpoint *checkpoint, const char *path, int pages)
 {
 	int room = room_pages(path);
 	struct log_note *note;
+	int64_t met = 1;
 	bool finish, call;
 
-	atomic_store(&checkpoint->wants_commit, false);
+	atomic_compare_exchange_strong(
+	    &checkpoint->most_events, &met, INT64_MAX);
 	pthread_mutex_lock(&checkpoint->lock);
 	note = find(checkpoint, path);
 	if (pages < note->pages) { /* begun anew */
 		note->next_pages = PAGES_MAX;
-		note->copied_pages = 0;
-		note->crowded = false;
+		note->crowded = note->copied = false;
+		checkpoint_finished(checkpoint);
 	}
 	finish = note->copied;
 	if (finish) {
@@ -135,12 +143,13 @@ void
 checkpoint_finished(struct checkpoint *checkpoint)
 {
 	atomic_store(&checkpoint->is_unfinished, false);
+	atomic_store(&checkpoint->most_events, INT64_MAX);
 }
 
-bool
-checkpoint_wants_commit(struct checkpoint *checkpoint)
+int64_t
+checkpoint_most_events(struct checkpoint *checkpoint)
 {
-	return atomic_load(&checkpoint->wants_commit);
+	return atomic_load(&checkpoint->most_events);
 }
 
 bool
@@ -199,33 +208,68 @@ take_a_step(void)
 	poll(NULL, 0, STEP_MS);
 }
 
-/* Copies a log of which so many pages were copied before. With the gate closed
- * it waits until those are gone who read. Returns 1 when little can be left, 0
- * when more can, or -1 when readers are in the way. */
 static int
-copy_pages(struct database *database, int *copied_pages, bool is_closed)
+pages_of(struct checkpoint *checkpoint, const char *path)
 {
-	int steps = is_closed ? READERS_STEPS : 0, before, result;
+	int pages;
 
-	for (;;) {
-		before = *copied_pages;
-		result = database_copy_log(database, copied_pages);
-		if (result == 0 && *copied_pages - before <= SHORT_PAGES)
-			return 1;
-		if (steps-- <= 0)
-			return result == 0 ? 0 : -1;
+	pthread_mutex_lock(&checkpoint->lock);
+	pages = find(checkpoint, path)->pages;
+	pthread_mutex_unlock(&checkpoint->lock);
+	return pages;
+}
+
+/* Makes batches short, and waits for the end of the one that may be long. */
+static void
+shorten_batches(struct checkpoint *checkpoint, const char *path)
+{
+	int before = pages_of(checkpoint, path);
+
+	atomic_store(&checkpoint->most_events, SHORT_EVENTS);
+	for (int steps = 0; steps < COMMIT_STEPS; steps++) {
+		if (pages_of(checkpoint, path) != before)
+			return;
 		take_a_step();
 	}
 }
 
+/* Copies a log until little is left. With the gate closed it waits until those
+ * are gone who read. Returns 1 when the ingest thread is to copy the rest, 0
+ * when there is none, or -1 when readers are in the way. */
 static int
-copy_log(const char *path, int *copied_pages, bool is_closed)
+copy_pages(struct checkpoint *checkpoint, const char *path,
+    struct database *database, bool is_closed)
+{
+	int steps = is_closed ? READERS_STEPS : 0, copied, rest;
+	bool are_short = false;
+
+	for (int rounds = 0; rounds < ROUNDS; rounds++) {
+		while (database_copy_log(database, &copied) != 0) {
+			if (steps-- <= 0)
+				return -1;
+			take_a_step();
+		}
+		rest = pages_of(checkpoint, path) - copied;
+		if (rest < 0)
+			return 0; /* it was begun anew */
+		if (rest <= REST_PAGES && (are_short || copied <= NEAR_PAGES))
+			break;
+		if (!are_short && rest <= NEAR_PAGES) {
+			shorten_batches(checkpoint, path);
+			are_short = true;
+		}
+	}
+	return 1;
+}
+
+static int
+copy_log(struct checkpoint *checkpoint, const char *path, bool is_closed)
 {
 	struct database *database = open_file(path);
 	int result = -1;
 
 	if (database != NULL)
-		result = copy_pages(database, copied_pages, is_closed);
+		result = copy_pages(checkpoint, path, database, is_closed);
 	database_close(&database);
 	return result;
 }
@@ -242,18 +286,16 @@ open_gate(struct checkpoint *checkpoint)
 }
 
 static void
-note_copy(struct checkpoint *checkpoint, struct log_note *note,
-    int copied_pages, int result)
+note_copy(struct checkpoint *checkpoint, struct log_note *note, int result)
 {
-	note->copied_pages = copied_pages;
 	note->copied = result > 0;
-	/* Once more behind the next commit, or later. */
-	note->next_pages = note->pages + (result >= 0 ? 1 : AGAIN_PAGES);
+	note->next_pages = note->pages + AGAIN_PAGES;
 	note->crowded |= result < 0;
 	note->answered = note->asked;
 	note->asked = false;
 	atomic_store(&checkpoint->is_unfinished, note->copied);
-	atomic_store(&checkpoint->wants_commit, note->copied);
+	/* The sooner it ends now, the less there is to copy. */
+	atomic_store(&checkpoint->most_events, note->copied ? 1 : INT64_MAX);
 }
 
 /* Copies one log that has grown large, or is asked for. Called with the lock,
@@ -266,20 +308,19 @@ copy_a_large_one(struct checkpoint *checkpoint)
 	size_t i = 0;
 	bool is_closed;
 	char *path;
-	int result, copied_pages;
+	int result;
 
 	while (i < checkpoint->count && !is_to_be_copied(&note[i]))
 		i++;
 	if (i == checkpoint->count)
 		return false;
 	path = memory_string(note[i].path);
-	copied_pages = note[i].copied_pages;
 	is_closed = note[i].crowded;
 	pthread_mutex_unlock(&checkpoint->lock);
 	is_closed = is_closed && read_gate_close(checkpoint->gate);
-	result = copy_log(path, &copied_pages, is_closed);
+	result = copy_log(checkpoint, path, is_closed);
 	pthread_mutex_lock(&checkpoint->lock);
-	note_copy(checkpoint, find(checkpoint, path), copied_pages, result);
+	note_copy(checkpoint, find(checkpoint, path), result);
 	free(path);
 	if (is_closed) {
 		pthread_mutex_unlock(&checkpoint->lock);
@@ -372,6 +413,7 @@ checkpoint_start(const char *directory, struct reason *reason)
 
 	checkpoint->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	checkpoint->gate = read_gate(directory);
+	checkpoint_finished(checkpoint);
 	pthread_mutex_init(&checkpoint->lock, NULL);
 	/* Signals are the main thread's business. */
 	sigfillset(&all);

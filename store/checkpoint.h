@@ -10,6 +10,7 @@
 #define STORE_CHECKPOINT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct checkpoint;
 struct reason;
@@ -28,9 +29,10 @@ bool checkpoint_note(
 
 void checkpoint_finished(struct checkpoint *checkpoint);
 
-/* Whether the thread has copied all that was committed to a large log: the
- * sooner the next commit, the less is left for the ingest thread. */
-bool checkpoint_wants_commit(struct checkpoint *checkpoint);
+/* How many events a batch should have at most, at least 1: few while the thread
+ * copies what is left of a large log, for the less there is written meanwhile,
+ * the less is left for the ingest thread. */
+int64_t checkpoint_most_events(struct checkpoint *checkpoint);
 
 /* Has the thread copy the log of the file at `path`, however small. Returns
  * whether it has, since it was asked; else to be asked again. */

@@ -395,10 +395,10 @@ release_memory(struct store *store)
 	}
 }
 
-bool
-store_wants_commit(const struct store *store)
+int64_t
+store_most_events(const struct store *store)
 {
-	return checkpoint_wants_commit(store->checkpoint);
+	return checkpoint_most_events(store->checkpoint);
 }
 
 int

@@ -108,9 +108,9 @@ struct source_position {
 	struct journal_position position;
 };
 
-/* Whether the batch should end soon, because it will take less time then: a
- * large write-ahead log is copied up to the last commit. */
-bool store_wants_commit(const struct store *store);
+/* How many events the batch should have at most, at least 1: few for a moment
+ * while the end of a large write-ahead log is copied. */
+int64_t store_most_events(const struct store *store);
 
 /* Ends the batch: every touched file is committed with these positions, then
  * the lower bounds in control.db, then the totals are published. Returns 0, or

@@ -8,11 +8,11 @@
 #define MOST 10000
 #define COMMITS 100
 
-/* The disk takes no time. */
+/* Nothing is waited for. */
 static void
 learn(struct batch_size *size, int64_t spent_ns)
 {
-	const struct batch_cost cost = {spent_ns, spent_ns};
+	const struct batch_cost cost = {size->events, spent_ns, 0, 0};
 
 	batch_size_learn(size, &cost);
 }
@@ -42,6 +42,23 @@ short_commits_make_large_batches(void **state)
 	assert_int_equal(size.events, MOST);
 }
 
+/* Thousands would take longer than the few there are now. */
+static void
+few_events_do_not_make_large_batches(void **state)
+{
+	struct batch_size size = batch_size_begin(MOST);
+	const int64_t before = size.events;
+	const struct batch_cost few = {before - 1, 1 * MS, 0, 0};
+	const struct batch_cost enough = {before, 1 * MS, 0, 0};
+
+	(void)state;
+	for (int i = 0; i < COMMITS; i++)
+		batch_size_learn(&size, &few);
+	assert_int_equal(size.events, before);
+	batch_size_learn(&size, &enough);
+	assert_true(size.events > before);
+}
+
 /* Commits that take a time for themselves and some for each event. */
 static void
 batches_settle_where_commits_are_short(void **state)
@@ -57,28 +74,44 @@ batches_settle_where_commits_are_short(void **state)
 	assert_in_range(took_ns, 5 * MS, 25 * MS);
 }
 
+/* Who needs the processor for longer is queued for longer. */
+static void
+a_busy_processor_makes_small_batches(void **state)
+{
+	struct batch_size size = batch_size_begin(MOST);
+	struct batch_cost cost = {0, 0, 0, 0};
+
+	(void)state;
+	for (int i = 0; i < COMMITS; i++) {
+		cost = (struct batch_cost){
+		    size.events, 10000 * size.events, 30000 * size.events, 0};
+		batch_size_learn(&size, &cost);
+	}
+	assert_in_range(cost.queued_ns, 3 * MS, 9 * MS);
+}
+
 /* The more there is to write the longer the disk takes, beside others. */
 static void
 a_busy_disk_makes_small_batches(void **state)
 {
 	struct batch_size size = batch_size_begin(MOST);
-	struct batch_cost cost = {0, 0};
+	struct batch_cost cost = {0, 0, 0, 0};
 
 	(void)state;
 	for (int i = 0; i < COMMITS; i++) {
-		cost = (struct batch_cost){
-		    3000 * size.events, 5 * MS + 15000 * size.events};
+		cost = (struct batch_cost){size.events, 3000 * size.events, 0,
+		    2 * MS + 12000 * size.events};
 		batch_size_learn(&size, &cost);
 	}
-	assert_in_range(cost.took_ns, 20 * MS, 40 * MS);
+	assert_in_range(cost.blocked_ns, 5 * MS, 15 * MS);
 }
 
 /* One that takes long whatever there is to write is not asked all the time. */
 static void
 a_slow_disk_does_not_make_the_smallest_batches(void **state)
 {
-	const struct batch_cost cost = {1 * MS, 1000 * MS};
-	const struct batch_cost both = {100 * MS, 1000 * MS};
+	const struct batch_cost cost = {MOST, 1 * MS, 0, 1000 * MS};
+	const struct batch_cost both = {MOST, 1 * MS, 1000 * MS, 1000 * MS};
 	struct batch_size size = batch_size_begin(MOST);
 
 	(void)state;
@@ -87,9 +120,9 @@ a_slow_disk_does_not_make_the_smallest_batches(void **state)
 	assert_int_equal(size.events, 400);
 	for (int i = 0; i < COMMITS; i++)
 		batch_size_learn(&size, &both);
-	assert_int_equal(size.events, 200);
+	assert_int_equal(size.events, 100);
 	batch_size_learn(&size, &cost);
-	assert_int_equal(size.events, 200);
+	assert_int_equal(size.events, 100);
 }
 
 static void
@@ -111,7 +144,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(long_commits_make_small_batches),
 	    cmocka_unit_test(short_commits_make_large_batches),
+	    cmocka_unit_test(few_events_do_not_make_large_batches),
 	    cmocka_unit_test(batches_settle_where_commits_are_short),
+	    cmocka_unit_test(a_busy_processor_makes_small_batches),
 	    cmocka_unit_test(a_busy_disk_makes_small_batches),
 	    cmocka_unit_test(a_slow_disk_does_not_make_the_smallest_batches),
 	    cmocka_unit_test(no_batch_is_larger_than_it_may_be),

@@ -8,12 +8,18 @@
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
+#include <sys/file.h>
 
 #include "store/checkpoint.h"
 #include "store/query_search.h"
+#include "store/read_gate.h"
 #include "store/search.h"
 
 #define SEARCHERS 4
+/* At which a log is large, and by how many it grows before it is copied again
+ * though somebody reads it. */
+#define LARGE_PAGES 16384
+#define MORE_PAGES 2048
 #define COPIES 200
 
 static off_t
@@ -143,6 +149,79 @@ the_log_is_begun_anew_though_somebody_always_reads(void **state)
 		pthread_join(threads[i], NULL);
 	print_message("# begun %d times\n", begun);
 	assert_int_equal(begun, 3);
+}
+
+/* Has the first page read until the connection is closed, so that what is
+ * written from then on is not copied. */
+static sqlite3 *
+reader_of(struct fixture *fixture, const char *name)
+{
+	char path[FIXTURE_PATH_SIZE];
+	sqlite3 *reader;
+
+	fixture_path(fixture, name, path);
+	assert_int_equal(sqlite3_open(path, &reader), SQLITE_OK);
+	assert_int_equal(
+	    sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM sqlite_schema",
+		NULL, NULL, NULL),
+	    SQLITE_OK);
+	return reader;
+}
+
+static bool
+is_closed(int gate)
+{
+	if (flock(gate, LOCK_SH | LOCK_NB) != 0)
+		return true;
+	flock(gate, LOCK_UN);
+	return false;
+}
+
+/* Returns whether the gate was closed in that time, and open again. */
+static bool
+closes_within(int gate, int ms)
+{
+	while (!is_closed(gate)) {
+		if (ms-- <= 0)
+			return false;
+		usleep(1000);
+	}
+	while (is_closed(gate))
+		usleep(1000);
+	return true;
+}
+
+static void
+readers_are_kept_out_only_when_a_log_has_grown(void **state)
+{
+	struct fixture *fixture = *state;
+	struct checkpoint *checkpoint =
+	    checkpoint_start(fixture->directory, NULL);
+	int gate = read_gate(fixture->directory);
+	char path[FIXTURE_PATH_SIZE];
+	int pages = LARGE_PAGES;
+	sqlite3 *reader;
+
+	fixture_add_both(fixture, 1);
+	fixture_must_commit(fixture, 1);
+	reader = reader_of(fixture, "day-20261130.db");
+	fixture_add_both(fixture, 2);
+	fixture_must_commit(fixture, 2);
+	fixture_path(fixture, "day-20261130.db", path);
+	do {
+		checkpoint_note(checkpoint, path, pages);
+		pages += MORE_PAGES;
+	} while (!closes_within(gate, 20));
+	pages -= MORE_PAGES;
+	for (int i = 0; i < 10; i++) {
+		checkpoint_note(checkpoint, path, ++pages);
+		assert_false(closes_within(gate, 20));
+	}
+	checkpoint_note(checkpoint, path, pages + MORE_PAGES);
+	assert_true(closes_within(gate, 10000));
+	sqlite3_close(reader);
+	checkpoint_stop(&checkpoint);
+	close(gate);
 }
 
 struct impatient {
@@ -312,6 +391,7 @@ main(void)
 	cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	    TEST(the_log_is_begun_anew_while_much_is_written),
 	    TEST(the_log_is_begun_anew_though_somebody_always_reads),
+	    TEST(readers_are_kept_out_only_when_a_log_has_grown),
 	    TEST(copying_a_log_disturbs_no_reader),
 	    TEST(closing_empties_the_log_and_leaves_it),
 	    TEST(an_idle_log_is_emptied_while_a_reader_has_the_file),
