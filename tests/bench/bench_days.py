@@ -10,7 +10,9 @@ it as fast as it can. Then each question is asked over HTTP: cold, which is
 first after a start and with nothing of the store in the page cache; warm; and
 while a tenth more of mail comes in at once. Then that much again comes in
 while ten others read all the time: half of them over HTTP, one the files with
-SQL of its own, the others with the command line. Last, as many days with as many messages each are purged.
+SQL of its own, the others with the command line; beside them sync_disk tells
+what the disk alone took at most. Last, as many days with as many messages each
+are purged.
 
 --growth measures with a tenth of the messages first, and tells how much longer
 the answers take.
@@ -301,9 +303,19 @@ class Bench:
             if done.returncode == 2:
                 seen["errors"].append(f"{command}: {done.stderr!r}")
 
+    def sync_disk(self):
+        """Every commit waits for the disk, and this for nothing else."""
+        return subprocess.Popen(
+            [program_path("tests/bench/sync_disk"),
+             os.path.join(self.alone.directory, "synced")],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
     def ingest_while_read(self):
-        self.restart()
         questions = paths(Client(self.alone.port))
+        more = max(self.messages // 10, 1)
+        self.program.stop()
+        self.write(more, 1)
+        self.program.start(timeout=PATIENCE)
         seen = {"stop": False, "answers": 0, "errors": []}
         readers = [threading.Thread(target=self.read_over_http,
                                     args=(questions, seen))
@@ -315,18 +327,19 @@ class Bench:
         for reader in readers:
             reader.start()
         started = time.monotonic()
-        more = max(self.messages // 10, 1)
+        disk = self.sync_disk()
         try:
-            self.write(more, 1)
             self.wait_until_read()
         finally:
+            disk_ms = float(disk.communicate()[0])
             seen["stop"] = True
             for reader in readers:
                 reader.join()
         wall = time.monotonic() - started
         print(f"{len(readers)} readers: {more / wall:.0f} messages/s, "
               f"{seen['answers']} answers, {len(seen['errors'])} errors, "
-              f"longest commit {self.longest_commit():.1f} ms", flush=True)
+              f"longest commit {self.longest_commit():.1f} ms, "
+              f"longest sync of one page {disk_ms:.1f} ms", flush=True)
         assert not seen["errors"], seen["errors"][:3]
 
 
