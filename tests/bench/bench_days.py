@@ -10,9 +10,9 @@ it as fast as it can. Then each question is asked over HTTP: cold, which is
 first after a start and with nothing of the store in the page cache; warm; and
 while a tenth more of mail comes in at once. Then that much again comes in
 while ten others read all the time: half of them over HTTP, one the files with
-SQL of its own, the others with the command line; beside them sync_disk tells
-what the disk alone took at most. Last, as many days with as many messages each
-are purged.
+SQL of its own, the others with the command line. Beside both sync_disk tells
+what the disk alone took at most for a page. Last, as many days with as many
+messages each are purged.
 
 --growth measures with a tenth of the messages first, and tells how much longer
 the answers take.
@@ -216,6 +216,7 @@ class Bench:
     def ingest(self):
         self.write(self.messages, self.days)
         started = time.monotonic()
+        disk = self.sync_disk()
         self.program.start(timeout=PATIENCE)
         most = self.wait_until_read()
         wall = time.monotonic() - started
@@ -225,7 +226,7 @@ class Bench:
         print(f"ingest: {self.messages / wall:.0f} messages/s, "
               f"{LINES * self.messages / wall:.0f} line-equivalents/s, "
               f"{cpu * 1e6:.1f} us of CPU a message")
-        print(f"longest commit: {self.longest_commit():.1f} ms")
+        print(self.longest(disk))
         print(f"memory: {most / 1e6:.0f} MB anonymous at most")
         self.program.stop()
         size = sum(map(os.path.getsize, files_of(self.alone.store)))
@@ -310,6 +311,11 @@ class Bench:
              os.path.join(self.alone.directory, "synced")],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
+    def longest(self, disk):
+        """What is said of commits, behind what ran beside them."""
+        return (f"longest commit {self.longest_commit():.1f} ms, longest "
+                f"sync of one page {float(disk.communicate()[0]):.1f} ms")
+
     def ingest_while_read(self):
         questions = paths(Client(self.alone.port))
         more = max(self.messages // 10, 1)
@@ -331,15 +337,13 @@ class Bench:
         try:
             self.wait_until_read()
         finally:
-            disk_ms = float(disk.communicate()[0])
             seen["stop"] = True
             for reader in readers:
                 reader.join()
         wall = time.monotonic() - started
         print(f"{len(readers)} readers: {more / wall:.0f} messages/s, "
               f"{seen['answers']} answers, {len(seen['errors'])} errors, "
-              f"longest commit {self.longest_commit():.1f} ms, "
-              f"longest sync of one page {disk_ms:.1f} ms", flush=True)
+              f"{self.longest(disk)}", flush=True)
         assert not seen["errors"], seen["errors"][:3]
 
 
