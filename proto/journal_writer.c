@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/reason.h"
+#include "base/thread.h"
 #include "proto/event.h"
 #include "proto/journal_directory.h"
 #include "proto/journal_output.h"
@@ -22,7 +23,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -402,13 +402,7 @@ open_output(struct journal_writer *writer, struct reason *reason)
 static int
 start_thread(struct journal_writer *writer, struct reason *reason)
 {
-	sigset_t all, before;
-
-	/* Signals are the business of the producer's own threads. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	errno = pthread_create(&writer->thread, NULL, run, writer);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = thread_start(&writer->thread, run, writer);
 	if (errno != 0)
 		return reason_set_errno(reason, "the journal's thread");
 	return 0;

@@ -11,7 +11,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -23,6 +22,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/reason.h"
+#include "base/thread.h"
 #include "store/database.h"
 #include "store/read_gate.h"
 
@@ -408,20 +408,15 @@ struct checkpoint *
 checkpoint_start(const char *directory, struct reason *reason)
 {
 	struct checkpoint *checkpoint = memory_zeroed(1, sizeof(*checkpoint));
-	sigset_t all, old;
 	int error;
 
 	checkpoint->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	checkpoint->gate = read_gate(directory);
 	checkpoint_finished(checkpoint);
 	pthread_mutex_init(&checkpoint->lock, NULL);
-	/* Signals are the main thread's business. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	error = checkpoint->wake_fd < 0 ? -1
-					: pthread_create(&checkpoint->thread,
-					      NULL, run, checkpoint);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	error = checkpoint->wake_fd < 0
+		    ? -1
+		    : thread_start(&checkpoint->thread, run, checkpoint);
 	if (error != 0) {
 		reason_set(reason, "no thread for checkpoints");
 		discard(checkpoint);

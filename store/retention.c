@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/reason.h"
+#include "base/thread.h"
 #include "store/archive.h"
 #include "store/layout.h"
 
@@ -146,7 +147,6 @@ int
 retention_start(struct retention *retention, const struct purge *purges,
     size_t count, struct reason *reason)
 {
-	sigset_t all, old;
 	int error;
 
 	retention->purges =
@@ -155,11 +155,7 @@ retention_start(struct retention *retention, const struct purge *purges,
 	retention->count = count;
 	retention->result = (struct retention_result){.purged = 0};
 	atomic_store(&retention->is_done, false);
-	/* Signals are the main thread's business. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	error = pthread_create(&retention->thread, NULL, run, retention);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	error = thread_start(&retention->thread, run, retention);
 	retention->is_busy = error == 0;
 	return error == 0 ? 0 : reason_set(reason, "no thread to purge days");
 }
