@@ -181,6 +181,8 @@ open_file(const char *path)
 
 	if (database == NULL)
 		log_debug("checkpoint=%s reason=%s", path, reason.text);
+	else
+		database_pace(database);
 	return database;
 }
 

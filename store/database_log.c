@@ -44,16 +44,24 @@ database_checkpoint(struct database *database, bool truncate)
 	return run_checkpoint(database, mode, &pages) == 0 ? 0 : -1;
 }
 
+sqlite3_file *
+database_file(struct database *database)
+{
+	sqlite3_file *file = NULL;
+
+	sqlite3_file_control(
+	    database->handle, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+	return file != NULL && file->pMethods != NULL ? file : NULL;
+}
+
 int
 database_copy_log(struct database *database, int *pages_r)
 {
 	int result =
 	    run_checkpoint(database, SQLITE_CHECKPOINT_PASSIVE, pages_r);
-	sqlite3_file *file = NULL;
+	sqlite3_file *file = database_file(database);
 
-	sqlite3_file_control(
-	    database->handle, "main", SQLITE_FCNTL_FILE_POINTER, &file);
-	if (file == NULL || file->pMethods == NULL ||
+	if (file == NULL ||
 	    file->pMethods->xSync(
 		file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY) != SQLITE_OK)
 		return -1;

@@ -29,4 +29,7 @@ struct database {
 /* Keeps the first failure, for database_check(). Returns -1. */
 int database_fail(struct database *database, int code);
 
+/* As SQLite has it open; NULL when it has not. */
+sqlite3_file *database_file(struct database *database);
+
 #endif

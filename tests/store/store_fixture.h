@@ -419,6 +419,34 @@ fixture_must_commit(struct fixture *fixture, uint64_t position)
 		fail_msg("%s", fixture->reason.text);
 }
 
+/* A batch of large messages: more than a megabyte of the log. */
+static inline void
+fixture_write_large_batch(struct fixture *fixture, uint64_t batch)
+{
+	static char helo[60000];
+	struct fixture_message message;
+	struct message_key key;
+	struct day_file *file;
+
+	memset(helo, 'x', sizeof(helo) - 1);
+	for (uint64_t i = 0; i < 20; i++) {
+		uint64_t number = batch * 20 + i;
+
+		fixture_fill_message(&message, number);
+		snprintf(helo, 30, "%029llu", (unsigned long long)number);
+		helo[29] = 'x';
+		message.event.helo = helo;
+		file = store_file(
+		    fixture->store, message.event.mail_at.wall_ns, NULL);
+		assert_non_null(file);
+		assert_int_equal(
+		    store_add_message(file, &message.event, &fixture_segment,
+			&message.verdict, &key, NULL),
+		    0);
+	}
+	fixture_must_commit(fixture, batch + 1);
+}
+
 static inline uint64_t
 fixture_counted(struct fixture *fixture, unsigned counter)
 {

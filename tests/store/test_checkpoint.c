@@ -32,34 +32,6 @@ size_of(struct fixture *fixture, const char *name)
 	return stat(path, &status) == 0 ? status.st_size : -1;
 }
 
-/* Writes batches of large messages. */
-static void
-write_batch(struct fixture *fixture, uint64_t batch)
-{
-	static char helo[60000];
-	struct fixture_message message;
-	struct message_key key;
-	struct day_file *file;
-
-	memset(helo, 'x', sizeof(helo) - 1);
-	for (uint64_t i = 0; i < 20; i++) {
-		uint64_t number = batch * 20 + i;
-
-		fixture_fill_message(&message, number);
-		snprintf(helo, 30, "%029llu", (unsigned long long)number);
-		helo[29] = 'x';
-		message.event.helo = helo;
-		file = store_file(
-		    fixture->store, message.event.mail_at.wall_ns, NULL);
-		assert_non_null(file);
-		assert_int_equal(
-		    store_add_message(file, &message.event, &fixture_segment,
-			&message.verdict, &key, NULL),
-		    0);
-	}
-	fixture_must_commit(fixture, batch + 1);
-}
-
 static void
 the_log_is_begun_anew_while_much_is_written(void **state)
 {
@@ -68,7 +40,7 @@ the_log_is_begun_anew_while_much_is_written(void **state)
 
 	/* 300 MB, were it never copied. */
 	for (uint64_t batch = 0; batch < 250; batch++) {
-		write_batch(fixture, batch);
+		fixture_write_large_batch(fixture, batch);
 		size = size_of(fixture, "day-20261130.db-wal");
 		if (size > largest)
 			largest = size;
@@ -137,7 +109,7 @@ the_log_is_begun_anew_though_somebody_always_reads(void **state)
 		assert_int_equal(
 		    pthread_create(&threads[i], NULL, search_on, fixture), 0);
 	for (uint64_t batch = 0; batch < 400 && begun < 3; batch++) {
-		write_batch(fixture, batch);
+		fixture_write_large_batch(fixture, batch);
 		before = salt;
 		salt = salt_of(fixture, "day-20261130.db-wal");
 		begun += salt != before;
