@@ -14,6 +14,9 @@
 #define LONG_SPENT_NS (25 * MS)
 #define LONG_QUEUED_NS (8 * MS)
 #define LEAST_EVENTS 100
+/* One quick commit beside busy others says little of the next: batches grow by
+ * this part at a time. */
+#define GROWTH 32
 /* A part of what the disk takes does not depend on how much there is to write:
  * below some number nothing is gained by asking a slow one more often. */
 #define LONG_BLOCKED_NS (12 * MS)
@@ -52,7 +55,7 @@ batch_size_learn(struct batch_size *size, const struct batch_cost *cost)
 		events = clamp(events / 2, LEAST_BLOCKED_EVENTS, events);
 	else if (cost->events >= events && !is_longer(cost, 2) &&
 		 2 * cost->blocked_ns <= LONG_BLOCKED_NS)
-		events += events / 4 + 1;
+		events += events / GROWTH + 1;
 	size->events = events < size->most ? events : size->most;
 }
 
