@@ -284,7 +284,6 @@ commit(struct ingest *ingest, struct reason *reason)
 		return -1;
 	ingest->batch_events = 0;
 	ingest->pause_ns = 0;
-	sources_remove_read(ingest->sources);
 	return 0;
 }
 
@@ -452,6 +451,7 @@ open_all(struct ingest *ingest, struct reason *reason)
 	loss_look(ingest->loss, join_messages(ingest->join), &now);
 	ingest->upkeep = (struct upkeep){.store = ingest->store,
 	    .join = ingest->join,
+	    .sources = ingest->sources,
 	    .published = ingest->published,
 	    .close_gone = ingest->settings.close_gone};
 	if (join_rebuild(ingest->join, now.monotonic_ns, reason) != 0)

@@ -7,6 +7,7 @@
 #include "exporter/join/join.h"
 #include "exporter/metrics/metrics.h"
 #include "exporter/metrics/revision.h"
+#include "exporter/read/sources.h"
 #include "exporter/serve/published.h"
 #include "store/store.h"
 
@@ -94,11 +95,13 @@ purge(struct upkeep *upkeep)
 bool
 upkeep_between_batches(struct upkeep *upkeep, int64_t now_ns)
 {
+	if (store_follow_sync(upkeep->store, now_ns))
+		sources_remove_read(upkeep->sources);
 	store_forget_some(upkeep->store, now_ns, FORGET_NS);
 	if (upkeep->is_sealing)
-		store_seal(upkeep->store);
-	upkeep->is_sealing = false;
-	return purge(upkeep);
+		upkeep->is_sealing = !store_seal(upkeep->store);
+	/* The oldest go first, so not while they are sealed. */
+	return !upkeep->is_sealing && purge(upkeep);
 }
 
 void
@@ -133,11 +136,14 @@ upkeep_deadline(const struct upkeep *upkeep, int64_t now_ns)
 	int64_t next_ns = seal_deadline(upkeep, now_ns);
 	int64_t forget_ns = store_forget_due(upkeep->store);
 	int64_t purge_ns = store_purge_due(upkeep->store);
+	int64_t sync_ns = store_sync_due(upkeep->store);
 
 	if (!upkeep->is_settled)
 		return now_ns;
 	if (forget_ns != 0 && forget_ns < next_ns)
 		next_ns = forget_ns;
+	if (sync_ns != 0 && sync_ns < next_ns)
+		next_ns = sync_ns;
 	return purge_ns != 0 && purge_ns < next_ns ? purge_ns : next_ns;
 }
 

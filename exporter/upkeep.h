@@ -6,7 +6,8 @@
  * in them becomes unknown, as part of a batch like any other, and after its
  * commit they are closed. Those that were kept long enough are purged, and then
  * nothing in them is lost any more. What operators want forgotten is, between
- * batches. Part of ingest, on its thread. `now_ns` is CLOCK_MONOTONIC.
+ * batches. What journals told is removed once it is on the disk of the store.
+ * Part of ingest, on its thread. `now_ns` is CLOCK_MONOTONIC.
  */
 #ifndef EXPORTER_UPKEEP_H
 #define EXPORTER_UPKEEP_H
@@ -18,16 +19,18 @@
 struct join;
 struct published;
 struct reason;
+struct sources;
 struct store;
 
 /* Zero but for what is borrowed. */
 struct upkeep {
 	struct store *store;
 	struct join *join;
+	struct sources *sources;
 	struct published *published;
 	bool is_settled; /* no loss is gone since that was looked for */
 	int64_t seal_at_ns; /* when days that were not sealed are tried again */
-	bool is_sealing;    /* in the running batch */
+	bool is_sealing;    /* since a batch ended what was open in days */
 	bool is_purging;
 	bool has_no_disk;
 	uint64_t errors; /* batches given up */

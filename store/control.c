@@ -3,16 +3,18 @@
  * Keeps control.db. Called by store.c on the ingest thread.
  *
  * Bounds, and the notes that go with them, are not synced at each commit: being
- * behind is harmless, and the day files are always ahead of them. Other notes
- * are rare, and synced. All are kept in memory, too: a file that others remove
- * or damage is made anew from there.
+ * behind is harmless, and the day files are always ahead of them, but for what
+ * a power cut took of the files. Other notes are rare, and synced. All are kept
+ * in memory, too: a file that others remove or damage is made anew from there.
  */
 #include "store/control.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/reason.h"
@@ -20,6 +22,7 @@
 #include "store/database.h"
 #include "store/layout.h"
 #include "store/positions.h"
+#include "store/positions_note.h"
 #include "store/schema.h"
 #include "store/schema_control.h"
 #include "store/store.h"
@@ -29,13 +32,17 @@
 #define LOG_PAGES_MAX 1000
 /* Commits shall not wait for bounds, which may lag behind. */
 #define BOUNDS_PATIENCE_MS 20
+/* The boot in which the file was written, and bounds for others. */
+#define NOTE_BOOT "boot"
+#define NOTE_SYNCED "synced"
 #define NOTE_PATIENCE_MS 5000
 
 struct control {
 	char *path;
 	struct database *database; /* NULL: it could not be opened */
 	struct layout_identity identity;
-	struct positions bounds;
+	struct positions bounds, synced;
+	bool is_of_other_boot;
 	struct control_notes notes;
 	bool is_failing; /* bounds could not be written; it is told */
 	uint64_t replaced, set_aside;
@@ -115,15 +122,71 @@ open_or_replace(
 	return result;
 }
 
+/* An older version's file has no boot: it waited for the disk. */
+static void
+compare_boots(struct control *control)
+{
+	const struct control_note *note =
+	    control_notes_find(&control->notes, NOTE_BOOT);
+	uint8_t boot_id[CLOCK_BOOT_ID_BYTES];
+	struct buffer now = {.data = NULL};
+	bool is_known = clock_boot_id(boot_id) == 0;
+
+	buffer_append(&now, boot_id, sizeof(boot_id));
+	control->is_of_other_boot =
+	    note != NULL && !(is_known && note->value.size == now.size &&
+				memcmp(note->value.data, now.data, now.size) ==
+				    0);
+	control_notes_set_due(&control->notes, NOTE_BOOT, &now);
+	buffer_free(&now);
+}
+
+/* Goes back to what the disk had for certain. */
+static void
+lower_bounds(struct control *control)
+{
+	const struct control_note *note =
+	    control_notes_find(&control->notes, NOTE_SYNCED);
+
+	for (size_t i = 0; i < control->bounds.count; i++)
+		control->bounds.items[i].position =
+		    (struct journal_position){0};
+	if (note != NULL)
+		positions_note_read(&control->bounds, &note->value);
+}
+
 struct control *
 control_open(const char *directory, struct reason *reason)
 {
 	struct control *control = memory_zeroed(1, sizeof(*control));
 
 	control->path = layout_path(directory, "control.db");
-	if (open_or_replace(control, &control->bounds, reason) != 0)
+	if (open_or_replace(control, &control->bounds, reason) != 0) {
 		control_close(&control);
+		return NULL;
+	}
+	compare_boots(control);
+	if (control->is_of_other_boot)
+		lower_bounds(control);
 	return control;
+}
+
+bool
+control_is_of_other_boot(const struct control *control)
+{
+	return control->is_of_other_boot;
+}
+
+const struct positions *
+control_bounds(const struct control *control)
+{
+	return &control->bounds;
+}
+
+struct journal_position
+control_synced_bound(const struct control *control, const char *source)
+{
+	return positions_get(&control->synced, source);
 }
 
 struct journal_position
@@ -218,6 +281,18 @@ control_raise(struct control *control, const struct source_position *positions,
 }
 
 void
+control_raise_synced(struct control *control, const struct positions *synced)
+{
+	struct buffer note = {.data = NULL};
+
+	positions_raise_all(&control->synced, synced);
+	positions_note_write(&control->synced, &note);
+	control_notes_set_due(&control->notes, NOTE_SYNCED, &note);
+	buffer_free(&note);
+	control_write(control);
+}
+
+void
 control_write(struct control *control)
 {
 	struct reason reason;
@@ -302,6 +377,7 @@ control_close(struct control **control)
 		database_checkpoint((*control)->database, true);
 	database_close(&(*control)->database);
 	positions_clear(&(*control)->bounds);
+	positions_clear(&(*control)->synced);
 	control_notes_clear(&(*control)->notes);
 	free((*control)->path);
 	free(*control);

@@ -3,7 +3,9 @@
  * control: control.db, the lower bounds of positions, and notes.
  *
  * Bounds may lag behind the day files or vanish: then more is read again than
- * need be, and found to be applied already. Ingest thread only.
+ * need be, and found to be applied already. Never may they be ahead: so there
+ * are others, which lag further, for a start after a power cut, which took of
+ * the day files what was not synced. Ingest thread only.
  */
 #ifndef STORE_CONTROL_H
 #define STORE_CONTROL_H
@@ -16,21 +18,35 @@
 
 struct buffer;
 struct control;
+struct positions;
 struct reason;
 struct source_position;
 
 /* Opens or creates it; a damaged one is replaced by an empty one. What others
- * do to the file later is told, and it is made anew. Returns NULL with a
+ * do to the file later is told, and it is made anew. If the machine was started
+ * since it was written the bounds are the synced ones. Returns NULL with a
  * reason. */
 struct control *control_open(const char *directory, struct reason *reason);
 
+/* Whether it was. */
+bool control_is_of_other_boot(const struct control *control);
+
 struct journal_position control_bound(
     const struct control *control, const char *source);
+
+const struct positions *control_bounds(const struct control *control);
 
 /* Raises the bounds, in memory and then on disk; what cannot be written is
  * told once, and tried again each time. */
 void control_raise(struct control *control,
     const struct source_position *positions, size_t count);
+
+/* Likewise those up to which the disk has all of the day files. */
+void control_raise_synced(
+    struct control *control, const struct positions *synced);
+
+struct journal_position control_synced_bound(
+    const struct control *control, const char *source);
 
 /* Sets a note that is written when bounds are raised next, and may lag behind
  * as they do; or sooner, by control_write(). */

@@ -88,8 +88,8 @@ int database_wal_pages(const struct database *database);
  * may stand still. Returns 0, or -1 when something is left. */
 int database_checkpoint(struct database *database, bool truncate);
 
-/* From now on the disk takes what this connection copies in small parts, so that
- * others do not wait behind all of it. */
+/* From now on the disk takes what this connection copies in small parts, so
+ * that others do not wait behind all of it. */
 void database_pace(struct database *database);
 
 /* Copies what can be copied without waiting, and has the disk take it: SQLite

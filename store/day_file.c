@@ -140,7 +140,7 @@ adopt(struct day_file *file, bool *damaged_r, struct reason *reason)
 	struct database *database = file->tables.database;
 	enum schema_state state;
 
-	if (database_set_up_writer(database, true) == 0 &&
+	if (database_set_up_writer(database, false) == 0 &&
 	    schema_inspect(database, &state) == 0) {
 		if (state == SCHEMA_NEWER)
 			return reason_set(reason,

@@ -44,6 +44,7 @@ struct day_file {
 	bool is_reading;     /* in one to read, which excludes the other */
 	bool unpublished;    /* committed, not yet in the sums */
 	uint64_t written;    /* in which commit; 0: released memory since */
+	uint64_t committed;  /* likewise; 0: not since the start */
 	bool is_sealed;      /* see store_seal.h */
 	bool is_listed;      /* the store's list of files may have it */
 	struct positions positions;

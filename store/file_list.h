@@ -13,7 +13,7 @@ struct buffer;
 struct control;
 
 /* Notes the files that are there now: those with days, and the archive. It is
- * written when bounds are raised next. */
+ * written with the next commit. */
 void file_list_note(struct control *control, const char *directory);
 
 /* Which of them are gone, a name a line. */

@@ -116,11 +116,26 @@ tell(struct store *store, const struct reason *reason)
 	store->seal_trouble = *reason;
 }
 
-void
+/* Whether a power cut may take something of a day that is past, so that it
+ * would be read again. */
+static bool
+waits_for_disk(const struct store *store)
+{
+	for (size_t i = 0; i < store->file_count; i++)
+		if (store_is_past(store, store->files[i]) &&
+		    !store_is_synced(store, store->files[i]))
+			return true;
+	return false;
+}
+
+bool
 store_seal(struct store *store)
 {
 	struct reason reason = {""};
 
+	/* All of them at once: else the oldest might be purged last. */
+	if (waits_for_disk(store))
+		return false;
 	for (size_t i = 0; i < store->file_count; i++) {
 		struct day_file *file = store->files[i];
 
@@ -134,4 +149,5 @@ store_seal(struct store *store)
 		store->seal_trouble = reason;
 	store_measure(store);
 	store_look_again(store);
+	return true;
 }

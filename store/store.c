@@ -5,8 +5,9 @@
  *
  * What makes it exact: every file commits what a batch did to it together with
  * how far the batch had read. Files commit one after another, and the lower
- * bounds after all of them; killed in between, the next run reads again from
- * the lower bounds, and each file takes only what lies beyond its own position.
+ * bounds follow when all of them are on the disk; killed in between, or cut off
+ * from power, the next run reads again from the lower bounds, and each file
+ * takes only what lies beyond its own position.
  */
 #include "store/store_private.h"
 
@@ -144,7 +145,7 @@ store_open(const struct store_settings *settings, struct totals *totals,
 	layout_remove_orphans(store->directory);
 	store_measure(store);
 	store->checkpoint = checkpoint_start(store->directory, reason);
-	if (store->checkpoint == NULL)
+	if (store->checkpoint == NULL || store_sync_open(store, reason) != 0)
 		goto fail;
 	store_forget_open(store);
 	return store;
@@ -163,14 +164,17 @@ store_close(struct store **store)
 	if (old->file_count > 0)
 		store_rollback(old);
 	store_forget_close(old);
+	store_sync_close(old);
 	checkpoint_stop(&old->checkpoint);
 	retention_free(&old->retention);
 	for (size_t i = 0; i < old->file_count; i++)
 		day_file_free(&old->files[i]);
 	free(old->files);
 	buffer_free(&old->counted);
+	buffer_free(&old->syncing_counted);
 	control_close(&old->control);
 	positions_clear(&old->highest);
+	positions_clear(&old->syncing);
 	if (old->lock_fd > 0)
 		close(old->lock_fd);
 	free(old->directory);
@@ -341,7 +345,7 @@ commit_files(struct store *store, const struct source_position *positions,
 		if (day_file_commit(file, positions, count, reason) != 0)
 			return -1;
 		file->unpublished = true;
-		file->written = store->commits + 1;
+		file->written = file->committed = store->commits + 1;
 	}
 	return 0;
 }
@@ -366,6 +370,7 @@ publish(struct store *store)
 		store->has_new_file |= !file->is_listed;
 		file->is_listed = true;
 		positions_raise_all(&store->highest, &file->positions);
+		store_sync_note(store, file);
 		note_commit(store, file);
 	}
 }
@@ -419,6 +424,7 @@ store_commit(struct store *store, const struct source_position *positions,
 	}
 	store_note_sums(store);
 	control_raise(store->control, positions, count);
+	store->is_sync_due = true;
 	store->commits++;
 	took_ns = clock_stamp().monotonic_ns - start_ns;
 	if (took_ns > store->longest_commit_ns)

@@ -24,6 +24,7 @@
 #include "store/store_purge.h"
 #include "store/store_read.h"
 #include "store/store_seal.h"
+#include "store/store_sync.h"
 #include "store/store_take.h"
 #include "store/store_write.h"
 
@@ -113,7 +114,7 @@ struct source_position {
 int64_t store_most_events(const struct store *store);
 
 /* Ends the batch: every touched file is committed with these positions, then
- * the lower bounds in control.db, then the totals are published. Returns 0, or
+ * the totals are published. The disk is not waited for. Returns 0, or
  * -1: what was not committed is rolled back, and the caller must forget its own
  * memory of open messages and read again from store_lower_bound(). */
 int store_commit(struct store *store, const struct source_position *positions,

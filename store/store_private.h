@@ -17,7 +17,9 @@
 
 struct checkpoint;
 struct control;
+struct day_file;
 struct forgetting;
+struct log_sync;
 struct retention;
 
 struct store {
@@ -34,6 +36,13 @@ struct store {
 	int64_t today;                 /* when the window was last looked at */
 	uint64_t old_files, old_bytes; /* those past writing, as of today */
 	struct positions highest;
+	/* See store_sync.c. */
+	struct log_sync *log_sync;
+	bool is_sync_due, is_syncing;
+	int64_t sync_at_ns, sync_look_ns;
+	uint64_t syncing_commits, synced_commits;
+	struct positions syncing; /* bounds when that began */
+	struct buffer syncing_counted;
 	int64_t archived_day; /* the newest one that was purged */
 	struct layout_identity archive_identity;
 	struct buffer counted; /* the sums' note */
@@ -64,11 +73,25 @@ int store_sum_up(struct store *store, struct reason *reason);
 /* How many files were set aside or replaced since the start. */
 uint64_t store_files_in_trouble(const struct store *store);
 
-/* Notes the sums, and which files there are, for control_raise(). */
+/* Notes the sums, and which files there are, for control_write(). */
 void store_note_sums(struct store *store);
 
 /* The same, written now. */
 void store_write_sums(struct store *store);
+
+/* Notes sums, as store->counted was, that the disk has. */
+void store_note_synced_sums(
+    struct store *store, const struct buffer *counted);
+
+/* store_sync.c's part of opening, committing and closing. Opening returns 0, or
+ * -1 with a reason. */
+int store_sync_open(struct store *store, struct reason *reason);
+void store_sync_note(struct store *store, const struct day_file *file);
+void store_sync_close(struct store *store);
+
+/* Whether all that was committed to a file since the start is on the disk, and
+ * nothing of it is read again after a power cut. */
+bool store_is_synced(const struct store *store, const struct day_file *file);
 
 /* The archive's part of it. *days_r: the days that it has, newest first, to be
  * freed. Returns how many, or -1 with a reason; one that cannot be read now has

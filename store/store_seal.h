@@ -25,8 +25,9 @@ bool store_is_past(const struct store *store, const struct day_file *file);
 /* Whether any is. */
 bool store_has_past(const struct store *store);
 
-/* Seals the days that are past and have nothing open and no waiting delivery.
- * Only to be called between batches. */
-void store_seal(struct store *store);
+/* Seals the days that are past and have nothing open and no waiting delivery,
+ * unless something that was written to one of them is not on the disk yet.
+ * Returns false then: to be called again. Only to be called between batches. */
+bool store_seal(struct store *store);
 
 #endif

@@ -4,7 +4,9 @@
  * store.c on the ingest thread.
  *
  * The note lags behind the files at most, so that it is above what they hold
- * only when something that was counted is in none of them any more.
+ * only when something that was counted is in none of them any more. A power cut
+ * may take of the files what was not synced, and leave the note; so there is
+ * another, of what was synced, for a start after the machine's.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -18,6 +20,7 @@
 #include "store/totals_writer.h"
 
 #define NOTE_COUNTED "counted"
+#define NOTE_SYNCED "counted synced"
 /* Its share of files that are gone. */
 #define NOTE_CARRIED "carried"
 /* That something is gone since that was noted, and told; "": nothing is. */
@@ -165,7 +168,10 @@ carry(struct store *store)
 
 	add_note(store, NOTE_CARRIED, carried);
 	add_note(store, NOTE_CARRIED, store->totals);
-	add_note(store, NOTE_COUNTED, noted);
+	add_note(store,
+	    control_is_of_other_boot(store->control) ? NOTE_SYNCED
+						     : NOTE_COUNTED,
+	    noted);
 	if (totals_carry(store->totals, carried, noted)) {
 		tell_carried(store);
 		if (store->failures == 0)
@@ -224,4 +230,10 @@ store_write_sums(struct store *store)
 {
 	store_note_sums(store);
 	control_write(store->control);
+}
+
+void
+store_note_synced_sums(struct store *store, const struct buffer *counted)
+{
+	control_note_keep(store->control, NOTE_SYNCED, counted);
 }

@@ -424,13 +424,14 @@ sources_remove_read(struct sources *sources)
 
 	for (size_t i = 0; i < sources->count; i++) {
 		struct source *source = &sources->items[i];
+		struct journal_position synced =
+		    store_synced_bound(sources->store, source->name);
 
 		if (source->log != NULL ||
-		    source->position.segment == source->removed_before)
+		    synced.segment == source->removed_before)
 			continue;
-		source->removed_before = source->position.segment;
-		if (journal_reader_remove(
-			source->reader, source->position, &reason) < 0)
+		source->removed_before = synced.segment;
+		if (journal_reader_remove(source->reader, synced, &reason) < 0)
 			log_warn("source=%s reason=\"%s\"", source->name,
 			    reason.text);
 	}

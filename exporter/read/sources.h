@@ -89,8 +89,8 @@ const struct source_position *sources_positions(struct sources *sources,
 /* To be called before they are. Returns 0, or -1. */
 int sources_save(struct sources *sources, struct reason *reason);
 
-/* Removes the segments that lie behind the last records returned; to be called
- * after they were committed. */
+/* Removes the segments that nothing will be read of again, because what they
+ * told is on the disk of the store. */
 void sources_remove_read(struct sources *sources);
 
 /* Sets the gauges about sources; see metric_index(). */

@@ -9,6 +9,7 @@
  * 1,000 messages go on, first alone, then while the days are purged.
  */
 #include <ftw.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,7 +186,10 @@ run(char *root, int days)
 		today_ns += CLOCK_NS_PER_DAY;
 	}
 	today_ns += RETENTION_DAYS * CLOCK_NS_PER_DAY;
-	store_seal(store);
+	for (int64_t now_ns = 0; !store_seal(store); poll(NULL, 0, 1)) {
+		now_ns += CLOCK_NS_PER_SECOND;
+		store_follow_sync(store, now_ns);
+	}
 	gone_at = 0;
 	measure(store);
 	free(last_path);

@@ -3,6 +3,7 @@
  * balance closes for ever (I5). */
 #include "tests/exporter/join_dump.h"
 
+#include <poll.h>
 #include <sys/wait.h>
 
 #define UNKNOWN "recipient_outcomes_total{outcome=\"unknown\"}"
@@ -56,13 +57,26 @@ end_past(struct world *world, size_t limit)
 	return ended;
 }
 
+/* Waits for the disk. */
+static void
+seal_days(struct world *world)
+{
+	int64_t now_ns = 0;
+
+	while (!store_seal(world->store)) {
+		now_ns += CLOCK_NS_PER_SECOND;
+		store_follow_sync(world->store, now_ns);
+		poll(NULL, 0, 1);
+	}
+}
+
 static long
 seal(struct world *world)
 {
 	long ended = end_past(world, 100);
 
 	world_commit(world);
-	store_seal(world->store);
+	seal_days(world);
 	return ended;
 }
 
@@ -133,7 +147,7 @@ more_than_a_batch_takes_several(void **state)
 		assert_true(store_has_past(world.store));
 		assert_int_equal(end_past(&world, 1), 1);
 		world_commit(&world);
-		store_seal(world.store);
+		seal_days(&world);
 	}
 	assert_false(store_has_past(world.store));
 	expect(&world, &script, UNKNOWN, 3);
@@ -202,7 +216,7 @@ seal_and_die(struct world *world, enum step_of_sealing last)
 		if (last >= COMMITTED)
 			world_commit(world);
 		if (last >= SEALED)
-			store_seal(world->store);
+			seal_days(world);
 		_exit(0);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);

@@ -5,6 +5,7 @@ exporter's store is the same as that of one that nobody killed: rows, counters
 and roll-ups (I2, I3, I5)."""
 
 import collections
+import contextlib
 import glob
 import http.client
 import os
@@ -124,9 +125,20 @@ class Kills(unittest.TestCase):
         except (OSError, http.client.HTTPException):
             return False
 
+    def notes(self, name):
+        with contextlib.closing(sqlite3.connect(
+                f"{self.alone.store}/control.db", timeout=30)) as database:
+            return database.execute(
+                "SELECT value FROM note WHERE name = ?", [name]).fetchall()
+
+    def is_synced(self):
+        """Bounds and notes follow what is on the disk."""
+        return self.notes("synced") != []
+
     def finish(self, is_done):
         """Runs it to the end of its work; returns what its store says."""
         wait_until(lambda: self.has(is_done), "the work to be done")
+        wait_until(self.is_synced, "the disk")
         messages = self.alone.all_messages()
         counted = {key: value for key, value
                    in self.alone.metrics().counters().items()
@@ -236,11 +248,7 @@ class Kills(unittest.TestCase):
         self.check(self.is_forgotten)
 
     def is_forgotten(self):
-        database = sqlite3.connect(f"{self.alone.store}/control.db",
-                                   timeout=30)
-        note = read_table(database,
-                          "SELECT value FROM note WHERE name = 'forget'")
-        database.close()
+        note = self.notes("forget")
         return note and b"@" not in note[0][0]
 
     def test_while_it_upgrades_files_of_older_versions(self):

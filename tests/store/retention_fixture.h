@@ -47,6 +47,7 @@ days_pass(struct fixture *fixture, int count)
 			days_put(fixture, fixture_now_ns + hour * HOUR_NS,
 			    (1 + position % 7) * SECOND_NS);
 		fixture_must_commit(fixture, ++position);
+		fixture_sync(fixture);
 		store_seal(fixture->store);
 		fixture_now_ns += DAY_NS;
 	}

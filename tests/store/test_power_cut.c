@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Cut off from power at any system call that writes, cuts or syncs, and started
+ * again, the writer ends with the same rows, counters and cells as one that was
+ * not (I2, I3), though commits do not wait for the disk, and journals are
+ * removed meanwhile.
+ *
+ * The writer runs in a child. Beside the files a model of the disk is kept:
+ * what was written since a file was synced is pending, and of that the disk has
+ * any part, in sectors, when the power goes. Then the files become what the
+ * disk has. Every n-th call in check, each one with POSTLAG_LONG.
+ */
+#include "tests/store/replay_fixture.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#define STEP_IN_CHECK 7
+#define SECTOR 512
+#define FILES_MAX 16
+#define CUT_STATUS 7
+
+struct pending {
+	off_t offset;
+	size_t size;
+	uint8_t *data; /* NULL: the file was cut to `offset` */
+};
+
+struct disk_file {
+	char path[FIXTURE_PATH_SIZE];
+	uint8_t *data;
+	size_t size;
+	struct pending *pending;
+	size_t count;
+};
+
+/* The child's. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct disk_file disk[FILES_MAX];
+static size_t disk_files;
+static long calls_left; /* 0: the power stays */
+static unsigned seed;
+static bool is_modelled;
+
+ssize_t pwrite64(int fd, const void *data, size_t size, off64_t offset);
+int ftruncate64(int fd, off64_t size);
+int fdatasync(int fd);
+int fsync(int fd);
+
+static void
+set_size(struct disk_file *file, size_t size)
+{
+	file->data = realloc(file->data, size + 1);
+	if (size > file->size)
+		memset(file->data + file->size, 0, size - file->size);
+	file->size = size;
+}
+
+static void
+put(struct disk_file *file, size_t offset, const uint8_t *data, size_t size)
+{
+	if (offset + size > file->size)
+		set_size(file, offset + size);
+	memcpy(file->data + offset, data, size);
+}
+
+/* As it was when the child began. */
+static void
+load(struct disk_file *file)
+{
+	int fd = open(file->path, O_RDONLY);
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status) != 0)
+		abort();
+	set_size(file, (size_t)status.st_size);
+	if (pread(fd, file->data, file->size, 0) != (ssize_t)file->size)
+		abort();
+	close(fd);
+}
+
+static bool
+is_of_store(const char *path)
+{
+	size_t size = strlen(path);
+
+	return size > 4 && (strcmp(path + size - 3, ".db") == 0 ||
+			       strcmp(path + size - 4, "-wal") == 0);
+}
+
+/* NULL: not one of the store's. To be called before something is done to it. */
+static struct disk_file *
+file_of(int fd)
+{
+	char link[64], path[FIXTURE_PATH_SIZE] = "";
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (!is_modelled || readlink(link, path, sizeof(path) - 1) < 0 ||
+	    !is_of_store(path))
+		return NULL;
+	for (size_t i = 0; i < disk_files; i++)
+		if (strcmp(disk[i].path, path) == 0)
+			return &disk[i];
+	if (disk_files == FILES_MAX)
+		abort();
+	strcpy(disk[disk_files].path, path);
+	load(&disk[disk_files]);
+	return &disk[disk_files++];
+}
+
+static void
+add(struct disk_file *file, off_t offset, const void *data, size_t size)
+{
+	struct pending *last;
+
+	file->pending =
+	    realloc(file->pending, (file->count + 1) * sizeof(*file->pending));
+	last = &file->pending[file->count++];
+	*last = (struct pending){offset, size, NULL};
+	if (data == NULL)
+		return;
+	last->data = malloc(size + 1);
+	memcpy(last->data, data, size);
+}
+
+static void
+apply_pending(struct disk_file *file, bool (*has)(void))
+{
+	for (size_t i = 0; i < file->count; i++) {
+		const struct pending *pending = &file->pending[i];
+
+		if (pending->data == NULL && has())
+			set_size(file, (size_t)pending->offset);
+		for (size_t at = 0; pending->data != NULL && at < pending->size;
+		     at += SECTOR)
+			if (has())
+				put(file, (size_t)pending->offset + at,
+				    pending->data + at,
+				    pending->size - at < SECTOR
+					? pending->size - at
+					: SECTOR);
+	}
+	for (size_t i = 0; i < file->count; i++)
+		free(file->pending[i].data);
+	file->count = 0;
+}
+
+static bool
+all(void)
+{
+	return true;
+}
+
+static bool
+none(void)
+{
+	return false;
+}
+
+static bool
+some(void)
+{
+	return rand_r(&seed) % 4 != 0;
+}
+
+/* Each file has its own luck. */
+static void
+lose(struct disk_file *file)
+{
+	static bool (*const lucks[])(void) = {all, none, some, some};
+	int fd = open(file->path, O_WRONLY | O_TRUNC);
+
+	apply_pending(file, lucks[rand_r(&seed) % COUNT(lucks)]);
+	if (fd < 0 || write(fd, file->data, file->size) != (ssize_t)file->size)
+		abort();
+}
+
+/* Called with the lock, so that nobody writes any more. */
+static void
+count_call(void)
+{
+	if (!is_modelled || calls_left == 0 || --calls_left > 0)
+		return;
+	for (size_t i = 0; i < disk_files; i++)
+		lose(&disk[i]);
+	_exit(CUT_STATUS);
+}
+
+ssize_t
+pwrite64(int fd, const void *data, size_t size, off64_t offset)
+{
+	struct disk_file *file;
+	ssize_t result;
+
+	pthread_mutex_lock(&lock);
+	file = file_of(fd);
+	if (file != NULL) {
+		add(file, offset, data, size);
+		count_call();
+	}
+	result = syscall(SYS_pwrite64, fd, data, size, offset);
+	pthread_mutex_unlock(&lock);
+	return result;
+}
+
+int
+ftruncate64(int fd, off64_t size)
+{
+	struct disk_file *file;
+	int result;
+
+	pthread_mutex_lock(&lock);
+	file = file_of(fd);
+	if (file != NULL) {
+		add(file, size, NULL, 0);
+		count_call();
+	}
+	result = (int)syscall(SYS_ftruncate, fd, size);
+	pthread_mutex_unlock(&lock);
+	return result;
+}
+
+int
+fdatasync(int fd)
+{
+	struct disk_file *file;
+
+	pthread_mutex_lock(&lock);
+	file = file_of(fd);
+	if (file != NULL) {
+		count_call();
+		apply_pending(file, all);
+	}
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+int
+fsync(int fd)
+{
+	return fdatasync(fd);
+}
+
+/* The machine starts again. */
+static void
+forget_boot(const struct fixture *fixture)
+{
+	char path[FIXTURE_PATH_SIZE];
+	sqlite3 *database;
+
+	fixture_path(fixture, "control.db", path);
+	assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+	/* There may not be a table yet. */
+	sqlite3_exec(database,
+	    "UPDATE note SET value = zeroblob(16) WHERE name = 'boot'", NULL,
+	    NULL, NULL);
+	sqlite3_close(database);
+}
+
+/* Shared memory is gone after a power cut. */
+static void
+remove_indexes(const struct fixture *fixture)
+{
+	DIR *directory = opendir(fixture->directory);
+	const struct dirent *entry;
+	char path[FIXTURE_PATH_SIZE];
+
+	while (directory != NULL && (entry = readdir(directory)) != NULL) {
+		if (strstr(entry->d_name, "-shm") == NULL)
+			continue;
+		fixture_path(fixture, entry->d_name, path);
+		unlink(path);
+	}
+	closedir(directory);
+}
+
+/* Runs the writer in a child whose power goes at the n-th call. Returns whether
+ * it came to its end before. */
+static bool
+run_child(struct fixture *fixture, long call)
+{
+	pid_t child;
+	int status;
+
+	removed_until();
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		is_modelled = true;
+		calls_left = call;
+		seed = (unsigned)call;
+		run_and_exit(fixture);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == CUT_STATUS) {
+		remove_indexes(fixture);
+		forget_boot(fixture);
+		return false;
+	}
+	assert_int_equal(WEXITSTATUS(status), 0);
+	return true;
+}
+
+static void
+cut_off_at_any_call_the_writer_ends_the_same(void **state)
+{
+	static struct dump wanted, got;
+	struct fixture *fixture = *state;
+	long step = getenv("POSTLAG_LONG") != NULL ? 1 : STEP_IN_CHECK;
+	long cuts = 0;
+
+	assert_true(run_child(fixture, 0));
+	dump_store(fixture, &wanted);
+	remove_store(fixture);
+	for (long call = 1;; call += step) {
+		if (run_child(fixture, call))
+			break;
+		cuts++;
+		assert_true(run_child(fixture, 0));
+		dump_store(fixture, &got);
+		if (strcmp(got.text, wanted.text) != 0)
+			fail_msg("cut off at call %ld: the files differ", call);
+		if (cuts % 10 == 0)
+			assert_totals(fixture, MESSAGES, count_recipients());
+		remove_store(fixture);
+	}
+	print_message("# %ld power cuts\n", cuts);
+	assert_true(cuts > 20);
+}
+
+/* Each run comes a little further than the one before. */
+static void
+cut_off_again_and_again_the_writer_ends_the_same(void **state)
+{
+	static struct dump wanted, got;
+	struct fixture *fixture = *state;
+	long cuts = 0;
+
+	assert_true(run_child(fixture, 0));
+	dump_store(fixture, &wanted);
+	remove_store(fixture);
+	while (!run_child(fixture, 23 + 3 * cuts))
+		cuts++;
+	assert_true(run_child(fixture, 0));
+	dump_store(fixture, &got);
+	assert_string_equal(got.text, wanted.text);
+	assert_totals(fixture, MESSAGES, count_recipients());
+	print_message("# %ld power cuts\n", cuts);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(
+		cut_off_at_any_call_the_writer_ends_the_same, setup_closed,
+		fixture_teardown),
+	    cmocka_unit_test_setup_teardown(
+		cut_off_again_and_again_the_writer_ends_the_same, setup_closed,
+		fixture_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
