@@ -23,13 +23,11 @@
 #include "base/reason.h"
 #include "exporter/apply.h"
 #include "exporter/batch_size.h"
+#include "exporter/gauges.h"
 #include "exporter/join/address.h"
 #include "exporter/join/join.h"
 #include "exporter/join/loss.h"
 #include "exporter/maillog/log_limit.h"
-#include "exporter/loss_note.h"
-#include "exporter/metrics/metrics.h"
-#include "exporter/pace.h"
 #include "exporter/privacy/privacy_filter.h"
 #include "exporter/read/log_trust.h"
 #include "exporter/read/sources.h"
@@ -54,20 +52,19 @@ struct ingest {
 	struct join *join;
 	struct loss *loss;
 	struct upkeep upkeep;
+	struct gauges gauges;
 	struct picture picture;
 	pthread_t thread;
 	int stop_fd;
 	atomic_bool stopping;
 
 	struct batch_size batch_size;
-	struct pace pace;
 	int64_t batch_events; /* applied and not committed */
 	int64_t batch_deadline_ns;
 	int64_t applied_ns;     /* when the last event was */
 	bool at_end, shows_end; /* all that was there is read, and published */
 	bool broken; /* the store must be read again before going on */
 	int64_t pause_ns;
-	enum loss_detection noted_detection;
 };
 
 static int64_t
@@ -76,56 +73,24 @@ now_ns(void)
 	return clock_stamp().monotonic_ns;
 }
 
+/* When the disk has it. What it is not asked for yet is prepared when it is. */
 static void
-set_live(struct ingest *ingest, enum metric metric, int64_t value)
+show(struct ingest *ingest)
 {
-	ingest->picture.live[metric_index(metric, 0)] = value;
-}
+	bool is_synced = store_has_synced_all(ingest->store);
 
-static void
-look_at_sources(struct ingest *ingest)
-{
-	int64_t *live = ingest->picture.live;
-
-	sources_gauges(ingest->sources, live);
-	pace_look(&ingest->pace, now_ns(), ingest->at_end, live, ingest->store);
-}
-
-static void
-look_at_losses(struct ingest *ingest)
-{
-	int64_t *live = ingest->picture.live;
-	enum loss_detection now =
-	    loss_detection(ingest->loss, clock_stamp().wall_ns);
-
-	for (unsigned i = 0; i < LOSS_DETECTIONS; i++)
-		live[metric_index(METRIC_LOSS_DETECTION, i)] = i == now;
-	loss_note(ingest->store, now, &ingest->noted_detection);
-	for (unsigned i = 0; i < QUEUE_PLACES; i++)
-		live[metric_index(METRIC_QUEUE_LOOKUPS, i)] =
-		    (int64_t)loss_answers(ingest->loss)[i];
+	if (is_synced || store_is_syncing_all(ingest->store))
+		published_prepare(ingest->published, &ingest->picture);
+	if (is_synced)
+		published_show(ingest->published);
 }
 
 static void
 publish(struct ingest *ingest)
 {
-	struct join_figures join;
-
-	look_at_sources(ingest);
-	look_at_losses(ingest);
-	join_figures(ingest->join, &join);
-	for (unsigned i = 0; i < OPEN_STATES; i++)
-		ingest->picture.live[metric_index(METRIC_RECIPIENTS, i)] =
-		    (int64_t)join.recipients[i];
-	set_live(ingest, METRIC_MESSAGES_IN_FLIGHT, (int64_t)join.messages);
-	set_live(ingest, METRIC_OLDEST_IN_FLIGHT, join.oldest_wall_ns);
-	set_live(ingest, METRIC_DELIVERIES_WAITING, (int64_t)join.waiting);
-	set_live(
-	    ingest, METRIC_FILINGS_WAITING, (int64_t)join.sessions_waiting);
-	upkeep_gauges(&ingest->upkeep, ingest->picture.live);
-	set_live(ingest, METRIC_BUILD_INFO, 1);
-	published_swap(ingest->published, &ingest->picture);
+	gauges_fill(&ingest->gauges, ingest->at_end, ingest->picture.live);
 	ingest->shows_end = ingest->at_end;
+	show(ingest);
 }
 
 /* The batch is given up; recover() reads it again after a pause. */
@@ -142,12 +107,13 @@ break_off(struct ingest *ingest, const struct reason *reason)
 		ingest->pause_ns = FIRST_PAUSE_NS;
 	if (ingest->pause_ns > LONGEST_PAUSE_NS)
 		ingest->pause_ns = LONGEST_PAUSE_NS;
+	/* Of the rest, what was shown stays to be seen. */
+	published_recall(ingest->published, &ingest->picture);
+	gauges_fill_in_trouble(
+	    &ingest->gauges, ingest->at_end, ingest->picture.live);
 	snprintf(ingest->picture.trouble, sizeof(ingest->picture.trouble), "%s",
 	    reason->text);
-	/* Of the rest, what was committed stays to be seen. */
-	look_at_sources(ingest);
-	upkeep_gauges(&ingest->upkeep, ingest->picture.live);
-	published_swap(ingest->published, &ingest->picture);
+	published_tell(ingest->published, &ingest->picture);
 }
 
 static void
@@ -454,6 +420,13 @@ open_all(struct ingest *ingest, struct reason *reason)
 	    .sources = ingest->sources,
 	    .published = ingest->published,
 	    .close_gone = ingest->settings.close_gone};
+	ingest->gauges = (struct gauges){.store = ingest->store,
+	    .sources = ingest->sources,
+	    .join = ingest->join,
+	    .loss = ingest->loss,
+	    .upkeep = &ingest->upkeep,
+	    .pace = pace_begin(now.monotonic_ns),
+	    .noted_detection = LOSS_DETECTIONS};
 	if (join_rebuild(ingest->join, now.monotonic_ns, reason) != 0)
 		return -1;
 	return sources_scan(ingest->sources, reason);
@@ -468,15 +441,15 @@ ingest_start(const struct ingest_settings *settings, struct store *store,
 	ingest->settings = *settings;
 	ingest->store = store;
 	ingest->published = published;
-	ingest->noted_detection = LOSS_DETECTIONS;
 	ingest->batch_size = batch_size_begin(settings->commit_events);
-	ingest->pace = pace_begin(now_ns());
 	picture_init(&ingest->picture);
 	if (open_all(ingest, reason) != 0) {
 		ingest_free(&ingest);
 		return NULL;
 	}
 	publish(ingest);
+	published_prepare(published, &ingest->picture);
+	published_show(published);
 	if (pthread_create(&ingest->thread, NULL, ingest_thread, ingest) != 0) {
 		reason_set(reason, "cannot start a thread");
 		ingest_free(&ingest);

@@ -6,7 +6,6 @@
 #include "exporter/gone.h"
 #include "exporter/join/join.h"
 #include "exporter/metrics/metrics.h"
-#include "exporter/metrics/revision.h"
 #include "exporter/read/sources.h"
 #include "exporter/serve/published.h"
 #include "store/store.h"
@@ -35,15 +34,11 @@ upkeep_before_batch(struct upkeep *upkeep, struct reason *reason)
 static long
 settle(struct upkeep *upkeep, struct reason *reason)
 {
-	unsigned lost = OPEN_STATES + outcome_number(RECIPIENT_LOST);
-
 	if (upkeep->is_settled)
 		return 0;
 	upkeep->is_settled = true;
 	return gone_settle(upkeep->store,
-	    published_live(
-		upkeep->published, metric_index(METRIC_RECIPIENTS, lost)),
-	    reason);
+	    published_committed(upkeep->published, RECIPIENT_LOST), reason);
 }
 
 static long
@@ -92,16 +87,32 @@ purge(struct upkeep *upkeep)
 	return is_done;
 }
 
+/* What the disk has is shown; then it is asked for the rest. Returns whether
+ * that was begun. */
+static bool
+follow_disk(struct upkeep *upkeep, int64_t now_ns)
+{
+	enum store_sync sync = store_follow_sync(upkeep->store, now_ns);
+
+	if (sync == STORE_SYNC_ENDED) {
+		published_show(upkeep->published);
+		store_raise_synced(upkeep->store);
+		sources_remove_read(upkeep->sources);
+		sync = store_follow_sync(upkeep->store, now_ns);
+	}
+	return sync == STORE_SYNC_BEGAN;
+}
+
 bool
 upkeep_between_batches(struct upkeep *upkeep, int64_t now_ns)
 {
-	if (store_follow_sync(upkeep->store, now_ns))
-		sources_remove_read(upkeep->sources);
+	bool has_begun = follow_disk(upkeep, now_ns);
+
 	store_forget_some(upkeep->store, now_ns, FORGET_NS);
 	if (upkeep->is_sealing)
 		upkeep->is_sealing = !store_seal(upkeep->store);
 	/* The oldest go first, so not while they are sealed. */
-	return !upkeep->is_sealing && purge(upkeep);
+	return (!upkeep->is_sealing && purge(upkeep)) || has_begun;
 }
 
 void

@@ -134,9 +134,9 @@ compare_boots(struct control *control)
 
 	buffer_append(&now, boot_id, sizeof(boot_id));
 	control->is_of_other_boot =
-	    note != NULL && !(is_known && note->value.size == now.size &&
-				memcmp(note->value.data, now.data, now.size) ==
-				    0);
+	    note != NULL &&
+	    !(is_known && note->value.size == now.size &&
+		memcmp(note->value.data, now.data, now.size) == 0);
 	control_notes_set_due(&control->notes, NOTE_BOOT, &now);
 	buffer_free(&now);
 }

@@ -80,8 +80,7 @@ void store_note_sums(struct store *store);
 void store_write_sums(struct store *store);
 
 /* Notes sums, as store->counted was, that the disk has. */
-void store_note_synced_sums(
-    struct store *store, const struct buffer *counted);
+void store_note_synced_sums(struct store *store, const struct buffer *counted);
 
 /* store_sync.c's part of opening, committing and closing. Opening returns 0, or
  * -1 with a reason. */

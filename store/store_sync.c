@@ -18,8 +18,8 @@
 
 /* How long after the last time the disk is asked again, and looked at whether
  * it has answered. */
-#define AGAIN_NS (CLOCK_NS_PER_SECOND / 2)
-#define LOOK_NS (CLOCK_NS_PER_SECOND / 20)
+#define AGAIN_NS (CLOCK_NS_PER_SECOND / 5)
+#define LOOK_NS (CLOCK_NS_PER_SECOND / 100)
 
 int
 store_sync_open(struct store *store, struct reason *reason)
@@ -68,8 +68,8 @@ begin(struct store *store, int64_t now_ns)
 {
 	store_note_sums(store);
 	buffer_clear(&store->syncing_counted);
-	buffer_append(&store->syncing_counted, store->counted.data,
-	    store->counted.size);
+	buffer_append(
+	    &store->syncing_counted, store->counted.data, store->counted.size);
 	positions_raise_all(&store->syncing, control_bounds(store->control));
 	store->syncing_commits = store->commits;
 	store->sync_at_ns = now_ns + AGAIN_NS;
@@ -85,31 +85,47 @@ end(struct store *store)
 	store->is_syncing = false;
 	if (log_sync_state(store->log_sync) == LOG_SYNC_FAILED) {
 		store->is_sync_due = true;
+		store->failures++;
 		return false;
 	}
-	store_note_synced_sums(store, &store->syncing_counted);
-	control_raise_synced(store->control, &store->syncing);
-	store->synced_commits = store->syncing_commits;
 	return true;
 }
 
-bool
+/* What is on the disk is noted before it is asked for more. */
+enum store_sync
 store_follow_sync(struct store *store, int64_t now_ns)
 {
-	bool is_raised = false;
-
+	store->sync_look_ns = now_ns + LOOK_NS;
 	if (store->is_syncing) {
-		if (log_sync_state(store->log_sync) == LOG_SYNC_BUSY) {
-			store->sync_look_ns = now_ns + LOOK_NS;
-			return false;
-		}
-		is_raised = end(store);
+		if (log_sync_state(store->log_sync) == LOG_SYNC_BUSY)
+			return STORE_SYNC_WAITS;
+		if (end(store))
+			return STORE_SYNC_ENDED;
 	}
-	if (store->is_sync_due && now_ns >= store->sync_at_ns) {
-		begin(store, now_ns);
-		store->sync_look_ns = now_ns + LOOK_NS;
-	}
-	return is_raised;
+	if (!store->is_sync_due || now_ns < store->sync_at_ns)
+		return STORE_SYNC_WAITS;
+	begin(store, now_ns);
+	return STORE_SYNC_BEGAN;
+}
+
+void
+store_raise_synced(struct store *store)
+{
+	store_note_synced_sums(store, &store->syncing_counted);
+	control_raise_synced(store->control, &store->syncing);
+	store->synced_commits = store->syncing_commits;
+}
+
+bool
+store_is_syncing_all(const struct store *store)
+{
+	return store->is_syncing && store->syncing_commits == store->commits;
+}
+
+bool
+store_has_synced_all(const struct store *store)
+{
+	return !store->is_syncing && !store->is_sync_due;
 }
 
 int64_t

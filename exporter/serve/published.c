@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A picture behind a lock. The ingest thread swaps it after commits; the HTTP
- * threads copy it. The lock is held for copies of some kilobytes only.
+ * A picture behind a lock, and the one that the ingest thread prepares. The
+ * HTTP threads copy what is shown. The lock is held for copies of some
+ * kilobytes only.
  */
 #include "exporter/serve/published.h"
 
@@ -12,12 +13,15 @@
 
 #include "base/memory.h"
 #include "exporter/metrics/metrics.h"
+#include "exporter/metrics/revision.h"
 #include "exporter/serve/balance.h"
 
 struct published {
 	pthread_mutex_t lock;
 	struct totals *totals;
-	struct picture now;
+	struct picture now;  /* with the lock */
+	struct picture next; /* the ingest thread's */
+	bool has_next;
 };
 
 void
@@ -49,6 +53,7 @@ published_new(struct totals *totals)
 	pthread_mutex_init(&published->lock, NULL);
 	published->totals = totals;
 	picture_init(&published->now);
+	picture_init(&published->next);
 	totals_snapshot(
 	    totals, published->now.counters, published->now.histograms);
 	return published;
@@ -60,6 +65,7 @@ published_free(struct published **published)
 	if (*published == NULL)
 		return;
 	picture_free(&(*published)->now);
+	picture_free(&(*published)->next);
 	pthread_mutex_destroy(&(*published)->lock);
 	free(*published);
 	*published = NULL;
@@ -75,15 +81,60 @@ copy_state(struct picture *to, const struct picture *from)
 }
 
 void
-published_swap(struct published *published, const struct picture *own)
+published_prepare(struct published *published, const struct picture *own)
 {
-	struct picture *now = &published->now;
+	struct picture *next = &published->next;
 
+	totals_snapshot(published->totals, next->counters, next->histograms);
+	copy_state(next, own);
+	balance_fill(next);
+	published->has_next = true;
+}
+
+void
+published_show(struct published *published)
+{
+	const struct picture before = published->now;
+
+	if (!published->has_next)
+		return;
 	pthread_mutex_lock(&published->lock);
-	totals_snapshot(published->totals, now->counters, now->histograms);
-	copy_state(now, own);
-	balance_fill(now);
+	published->now = published->next;
+	published->next = before;
 	pthread_mutex_unlock(&published->lock);
+	published->has_next = false;
+}
+
+void
+published_tell(struct published *published, const struct picture *own)
+{
+	pthread_mutex_lock(&published->lock);
+	copy_state(&published->now, own);
+	pthread_mutex_unlock(&published->lock);
+}
+
+void
+published_recall(struct published *published, struct picture *own_r)
+{
+	pthread_mutex_lock(&published->lock);
+	copy_state(own_r, &published->now);
+	pthread_mutex_unlock(&published->lock);
+}
+
+int64_t
+published_committed(struct published *published, enum recipient_state state)
+{
+	struct picture committed;
+	int64_t count;
+
+	picture_init(&committed);
+	totals_snapshot(
+	    published->totals, committed.counters, committed.histograms);
+	balance_fill(&committed);
+	count = committed.live[metric_index(
+	    METRIC_RECIPIENTS, OPEN_STATES + outcome_number(state))];
+	picture_free(&committed);
+	return count;
 }
 
 void
@@ -98,17 +149,6 @@ published_copy(struct published *published, struct picture *picture_r)
 	    metric_values(METRIC_STORED_HISTOGRAM) * sizeof(*now->histograms));
 	copy_state(picture_r, now);
 	pthread_mutex_unlock(&published->lock);
-}
-
-int64_t
-published_live(struct published *published, unsigned index)
-{
-	int64_t value;
-
-	pthread_mutex_lock(&published->lock);
-	value = published->now.live[index];
-	pthread_mutex_unlock(&published->lock);
-	return value;
 }
 
 bool

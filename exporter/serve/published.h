@@ -2,13 +2,15 @@
 /*
  * published: what the ingest thread shows to the threads that serve HTTP.
  *
- * One consistent picture, swapped as a whole after each commit: the store's
- * totals, the values of this moment that belong to them, and whether the
- * exporter is up to date. Nothing uncommitted is ever in it.
+ * One consistent picture, swapped as a whole: the store's totals after a
+ * commit, the values of that moment that belong to them, and whether the
+ * exporter is up to date. It is prepared after the commit, and shown when the
+ * disk has that: so nothing is in it that a crash or power cut could take back.
  */
 #ifndef EXPORTER_SERVE_PUBLISHED_H
 #define EXPORTER_SERVE_PUBLISHED_H
 
+#include "store/record.h"
 #include "store/totals.h"
 
 #include <stdbool.h>
@@ -35,14 +37,24 @@ struct published *published_new(struct totals *totals);
 void published_free(struct published **published);
 
 /* Takes the totals as committed last together with the live values, caught_up
- * and trouble of `own` (its counters and histograms are not used). */
-void published_swap(struct published *published, const struct picture *own);
+ * and trouble of `own` (its counters and histograms are not used), to be shown
+ * next. */
+void published_prepare(struct published *published, const struct picture *own);
+
+/* Shows what was prepared last. */
+void published_show(struct published *published);
+
+/* Changes live values, caught_up and trouble of what is shown now to those of
+ * `own`, which has them from published_recall() but for a few. */
+void published_tell(struct published *published, const struct picture *own);
+void published_recall(struct published *published, struct picture *own_r);
+
+/* How many recipients are in a final state by all that was committed. */
+int64_t published_committed(
+    struct published *published, enum recipient_state state);
 
 /* Copies the picture of now. Any thread. */
 void published_copy(struct published *published, struct picture *picture_r);
-
-/* One live value of it, by metric_index(). Any thread. */
-int64_t published_live(struct published *published, unsigned index);
 
 /* The same without the numbers: returns whether the exporter is up to date and
  * able to store, else why not. Any thread. */

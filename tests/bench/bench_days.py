@@ -305,7 +305,8 @@ class Bench:
                 seen["errors"].append(f"{command}: {done.stderr!r}")
 
     def sync_disk(self):
-        """Every commit waits for the disk, and this for nothing else."""
+        """No commit waits for the disk but when a log is begun anew, and this
+        for nothing else."""
         return subprocess.Popen(
             [program_path("tests/bench/sync_disk"),
              os.path.join(self.alone.directory, "synced")],

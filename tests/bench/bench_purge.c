@@ -9,7 +9,6 @@
  * 1,000 messages go on, first alone, then while the days are purged.
  */
 #include <ftw.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +21,7 @@
 #include "store/store.h"
 #include "store/totals.h"
 #include "tests/bench/mail.h"
+#include "tests/lib/store_disk.h"
 
 #define BATCH 1000
 #define BATCHES 50 /* alone */
@@ -186,10 +186,8 @@ run(char *root, int days)
 		today_ns += CLOCK_NS_PER_DAY;
 	}
 	today_ns += RETENTION_DAYS * CLOCK_NS_PER_DAY;
-	for (int64_t now_ns = 0; !store_seal(store); poll(NULL, 0, 1)) {
-		now_ns += CLOCK_NS_PER_SECOND;
-		store_follow_sync(store, now_ns);
-	}
+	store_disk_wait(store);
+	store_seal(store);
 	gone_at = 0;
 	measure(store);
 	free(last_path);

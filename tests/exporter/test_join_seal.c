@@ -2,8 +2,8 @@
 /* What is open in a day that leaves the window becomes unknown, once, and the
  * balance closes for ever (I5). */
 #include "tests/exporter/join_dump.h"
+#include "tests/lib/store_disk.h"
 
-#include <poll.h>
 #include <sys/wait.h>
 
 #define UNKNOWN "recipient_outcomes_total{outcome=\"unknown\"}"
@@ -61,13 +61,8 @@ end_past(struct world *world, size_t limit)
 static void
 seal_days(struct world *world)
 {
-	int64_t now_ns = 0;
-
-	while (!store_seal(world->store)) {
-		now_ns += CLOCK_NS_PER_SECOND;
-		store_follow_sync(world->store, now_ns);
-		poll(NULL, 0, 1);
-	}
+	store_disk_wait(world->store);
+	assert_true(store_seal(world->store));
 }
 
 static long

@@ -111,6 +111,40 @@ def read_bounds(directory):
     return Positions(found.get(source, (0, 0)) for source in SOURCES)
 
 
+def _unpack(data):
+    """Numbers of seven bits a byte, low ones first; names by their length."""
+    at = 0
+
+    def number():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < len(data):
+        size = number()
+        at += size
+        yield data[at - size:at].decode(), (number(), number())
+
+
+def read_synced_bounds(directory):
+    """Up to where the disk has what the store has, and it is shown."""
+    database = sqlite3.connect(f"file:{directory}/control.db?mode=ro",
+                               uri=True, timeout=30)
+    try:
+        notes = database.execute(
+            "SELECT value FROM note WHERE name = 'synced'").fetchall()
+    finally:
+        database.close()
+    found = dict(_unpack(notes[0][0])) if notes else {}
+    return Positions(found.get(source, (0, 0)) for source in SOURCES)
+
+
 class Positions(list):
     """Ordered only where every one of them is."""
 

@@ -9,6 +9,7 @@
 #include "tests/lib/outcome_rows.h"
 #include "tests/store/store_fixture.h"
 
+#include <poll.h>
 #include <sqlite3.h>
 #include <sys/mman.h>
 
@@ -142,11 +143,16 @@ apply(struct fixture *fixture, uint64_t event)
 	}
 }
 
-/* Up to where the journal was removed; processes share it. */
-static inline uint64_t *
-removed_until(void)
+/* What must hold whatever happens to a process; they share it. */
+struct promised {
+	uint64_t removed_until; /* the journal, and it is not there any more */
+	uint64_t shown;         /* as the counter of messages */
+};
+
+static inline struct promised *
+promised(void)
 {
-	static uint64_t *shared;
+	static struct promised *shared;
 
 	if (shared == NULL)
 		shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
@@ -162,18 +168,23 @@ static inline int
 commit(struct fixture *fixture, uint64_t event)
 {
 	struct store *store = fixture->store;
+	static uint64_t counted;
 	static int64_t now_ns;
 	static bool is_asked;
 
 	if (fixture_commit(fixture, event) != 0)
 		return -1;
 	if (is_asked) {
-		while (!store_follow_sync(store, now_ns))
+		while (store_follow_sync(store, now_ns) != STORE_SYNC_ENDED)
 			poll(NULL, 0, 1);
-		*removed_until() = store_synced_bound(store, SOURCE).offset;
+		store_raise_synced(store);
+		promised()->shown = counted;
+		promised()->removed_until =
+		    store_synced_bound(store, SOURCE).offset;
 	} else {
 		now_ns += SECOND_NS;
 		store_follow_sync(store, now_ns);
+		counted = fixture_counted(fixture, COUNTER_MESSAGES);
 	}
 	is_asked = !is_asked;
 	return 0;
@@ -185,8 +196,8 @@ run_writer(struct fixture *fixture)
 {
 	uint64_t event = store_lower_bound(fixture->store, SOURCE).offset;
 
-	if (event < *removed_until())
-		event = *removed_until();
+	if (event < promised()->removed_until)
+		event = promised()->removed_until;
 	while (event < EVENTS) {
 		if (apply(fixture, event++) != 0)
 			return -1;
@@ -303,13 +314,13 @@ static inline void
 remove_store(struct fixture *fixture)
 {
 	nftw(fixture->directory, fixture_remove, 16, FTW_DEPTH | FTW_PHYS);
-	*removed_until() = 0;
+	*promised() = (struct promised){0};
 }
 
 static inline int
 setup_closed(void **state)
 {
-	*removed_until() = 0;
+	*promised() = (struct promised){0};
 	*state = fixture_new();
 	return *state != NULL ? 0 : -1;
 }

@@ -16,6 +16,7 @@
 #include <poll.h>
 #include <sqlite3.h>
 
+#include "tests/lib/store_disk.h"
 #include "tests/store/store_fixture.h"
 
 #define HOUR_NS (3600 * SECOND_NS)
@@ -47,7 +48,7 @@ days_pass(struct fixture *fixture, int count)
 			days_put(fixture, fixture_now_ns + hour * HOUR_NS,
 			    (1 + position % 7) * SECOND_NS);
 		fixture_must_commit(fixture, ++position);
-		fixture_sync(fixture);
+		store_disk_wait(fixture->store);
 		store_seal(fixture->store);
 		fixture_now_ns += DAY_NS;
 	}

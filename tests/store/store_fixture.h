@@ -23,7 +23,6 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -418,19 +417,6 @@ fixture_must_commit(struct fixture *fixture, uint64_t position)
 {
 	if (fixture_commit(fixture, position) != 0)
 		fail_msg("%s", fixture->reason.text);
-}
-
-/* Waits until all that was committed is on the disk, and the bounds raised. */
-static inline void
-fixture_sync(struct fixture *fixture)
-{
-	static int64_t now_ns;
-
-	while (store_sync_due(fixture->store) != 0) {
-		now_ns += SECOND_NS;
-		store_follow_sync(fixture->store, now_ns);
-		poll(NULL, 0, 1);
-	}
 }
 
 /* A batch of large messages: more than a megabyte of the log. */

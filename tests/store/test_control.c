@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 
 #include "base/buffer.h"
+#include "tests/lib/store_disk.h"
 #include "tests/store/store_fixture.h"
 
 /* What was written to control.db's log since it was synced last. */
@@ -141,7 +142,7 @@ notes_and_bounds_outlive_the_file(void **state)
 		hands[i](path);
 		fixture_add_both(fixture, 2 * i + 1);
 		fixture_must_commit(fixture, 2);
-		fixture_sync(fixture);
+		store_disk_wait(fixture->store);
 		expect_in_file(fixture, path);
 		store_figures(fixture->store, &figures);
 		assert_int_equal(figures.replaced_files, 1);

@@ -63,7 +63,7 @@ run_child(struct fixture *fixture, long call)
 	pid_t child;
 	int status;
 
-	removed_until();
+	promised();
 	child = fork();
 	assert_true(child >= 0);
 	if (child == 0) {

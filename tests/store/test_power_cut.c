@@ -284,7 +284,7 @@ run_child(struct fixture *fixture, long call)
 	pid_t child;
 	int status;
 
-	removed_until();
+	promised();
 	child = fork();
 	assert_true(child >= 0);
 	if (child == 0) {
@@ -304,6 +304,18 @@ run_child(struct fixture *fixture, long call)
 	return true;
 }
 
+/* What was shown does not sink. */
+static void
+assert_shown(struct fixture *fixture)
+{
+	fixture_open(fixture);
+	if (fixture_counted(fixture, COUNTER_MESSAGES) < promised()->shown)
+		fail_msg("%lu of %lu messages are left",
+		    (unsigned long)fixture_counted(fixture, COUNTER_MESSAGES),
+		    (unsigned long)promised()->shown);
+	fixture_close(fixture);
+}
+
 static void
 cut_off_at_any_call_the_writer_ends_the_same(void **state)
 {
@@ -319,6 +331,8 @@ cut_off_at_any_call_the_writer_ends_the_same(void **state)
 		if (run_child(fixture, call))
 			break;
 		cuts++;
+		if (cuts % 2 == 0)
+			assert_shown(fixture);
 		assert_true(run_child(fixture, 0));
 		dump_store(fixture, &got);
 		if (strcmp(got.text, wanted.text) != 0)

@@ -233,7 +233,7 @@ a_day_with_open_recipients_is_sealed_first(void **state)
 		    0);
 	}
 	fixture_must_commit(fixture, 100);
-	fixture_sync(fixture);
+	store_disk_wait(fixture->store);
 	store_seal(fixture->store);
 	assert_true(days_purge(fixture));
 	assert_false(days_has_file(fixture, FIRST_DAY));
