@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the disk alone takes, which commits do not wait for: writes 4096 bytes to a file and has them on
- * the disk, again and again with a pause, until its input ends; then tells how
- * long that took at most, in milliseconds, without waiting for the processor.
+ * What the disk alone takes, which commits do not wait for: writes 4096 bytes
+ * to a file and has them on the disk, again and again with a pause, until its
+ * input ends; then tells how long that took at most, in milliseconds, without
+ * waiting for the processor.
  *
  *     sync_disk FILE
  */
