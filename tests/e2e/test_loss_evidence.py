@@ -69,7 +69,7 @@ class Listing(LossCase):
         self.wait_for_state(queue_id, "lost")
         self.stack.put_back(queue_id)
         self.wait_for_state(queue_id, "deferred")
-        self.assertEqual(self.counter("recipients_recovered_total"), 1)
+        self.wait_for_counter(1, "recipients_recovered_total")
 
 
 class Gaps(LossCase):
@@ -119,9 +119,9 @@ class Downtime(LossCase):
         self.wait_for_state(expanded, "deferred")
         self.wait_for_state(gone, "lost")
         self.assertEqual(self.state(waiting), "deferred")
+        self.wait_for_counter(1, "recipients", state="lost")
         self.assertEqual(self.counter("recipients", state="unknown"), 0)
         self.assertEqual(self.counter("recipients", state="ghost"), 0)
-        self.assertEqual(self.counter("recipients", state="lost"), 1)
 
     def deferred_while_down(self):
         queue_id = self.send(["u2@down.test"])

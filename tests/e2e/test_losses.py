@@ -21,14 +21,13 @@ class Losses(LossCase):
         self.wait_for_state(queue_id, "lost")
         self.assertGreaterEqual(time.monotonic() - self.began[queue_id],
                                 AFTER)
-        self.assertEqual(self.counter("recipients_lost_total"), before + 1)
+        self.wait_for_counter(before + 1, "recipients_lost_total")
 
     def recover(self, queue_id):
         before = self.counter("recipients_recovered_total")
         self.stack.put_back(queue_id)
         self.assert_gone_from_lost(queue_id)
-        wait_until(lambda: self.counter("recipients_recovered_total")
-                   == before + 1, "it to be counted")
+        self.wait_for_counter(before + 1, "recipients_recovered_total")
 
     def assert_gone_from_lost(self, queue_id):
         wait_until(lambda: self.state(queue_id) != "lost",

@@ -108,6 +108,11 @@ class LossCase(FateCase):
     def counter(self, name, **labels):
         return self.stack.metrics().total(f"postlag_{name}", **labels)
 
+    def wait_for_counter(self, wanted, name, **labels):
+        """Rows can be found a moment before they are counted."""
+        wait_until(lambda: self.counter(name, **labels) == wanted,
+                   f"{name} to be {wanted}")
+
     def state(self, queue_id):
         return next(iter((self.fates(queue_id) or {}).values()), None)
 
