@@ -28,7 +28,7 @@ store_sync_open(struct store *store, struct reason *reason)
 	if (store->log_sync == NULL)
 		return -1;
 	/* At once, and of who was killed, too. */
-	store->is_sync_due = true;
+	store->is_sync_due = true; /* if there is no file */
 	store->sync_at_ns = 1;
 	for (size_t i = 0; i < store->file_count; i++)
 		if (store->files[i]->tables.database != NULL)
@@ -55,6 +55,7 @@ void
 store_sync_note(struct store *store, const struct day_file *file)
 {
 	log_sync_note(store->log_sync, file->path);
+	store->is_sync_due = true;
 }
 
 bool
