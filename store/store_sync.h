@@ -31,8 +31,8 @@ enum store_sync store_follow_sync(struct store *store, int64_t now_ns);
 /* Notes that, in control.db, too. */
 void store_raise_synced(struct store *store);
 
-/* Whether the next STORE_SYNCED will be of all that is committed now; or there
- * is none to come, because all is on the disk. */
+/* Whether the next STORE_SYNC_ENDED will be of all that is committed now; or
+ * there is none to come, because all is on the disk. */
 bool store_is_syncing_all(const struct store *store);
 bool store_has_synced_all(const struct store *store);
 

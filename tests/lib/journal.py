@@ -65,7 +65,7 @@ def _counter_names():
 COUNTERS = _counter_names()
 
 
-def _varint(data, offset):
+def varint(data, offset):
     value = shift = 0
     while True:
         byte = data[offset]
@@ -80,15 +80,15 @@ def _fields(data):
     """(number, raw value) of each field in the bytes of a message."""
     offset = 0
     while offset < len(data):
-        key, offset = _varint(data, offset)
+        key, offset = varint(data, offset)
         if key & 7 == 0:
-            value, offset = _varint(data, offset)
+            value, offset = varint(data, offset)
         elif key & 7 == 1:
             value = struct.unpack_from("<q", data, offset)[0]
             offset += 8
         else:
             assert key & 7 == 2, f"wire type {key & 7}"
-            size, offset = _varint(data, offset)
+            size, offset = varint(data, offset)
             value = data[offset:offset + size]
             offset += size
         yield key >> 3, value

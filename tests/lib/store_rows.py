@@ -10,6 +10,8 @@ import re
 import sqlite3
 import uuid
 
+from journal import varint
+
 # As in store/record.h.
 STATES = ("in_flight", "delivered", "bounced", "rejected", "aborted",
           "deferred", "held", "relayed", "handed_off", "expired", "discarded",
@@ -112,24 +114,14 @@ def read_bounds(directory):
 
 
 def _unpack(data):
-    """Numbers of seven bits a byte, low ones first; names by their length."""
+    """Names, by their length, and positions."""
     at = 0
-
-    def number():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
     while at < len(data):
-        size = number()
-        at += size
-        yield data[at - size:at].decode(), (number(), number())
+        size, at = varint(data, at)
+        name, at = data[at:at + size].decode(), at + size
+        segment, at = varint(data, at)
+        offset, at = varint(data, at)
+        yield name, (segment, offset)
 
 
 def read_synced_bounds(directory):

@@ -339,4 +339,79 @@ run_and_exit(struct fixture *fixture)
 	_exit(0);
 }
 
+/* What happens to a writer at its n-th call, in a process of its own; 0:
+ * nothing does. Returns whether it came to its end before. */
+typedef bool run_writer_until(struct fixture *fixture, long call);
+
+struct interruption {
+	run_writer_until *run;
+	void (*check)(struct fixture *fixture); /* after some; or NULL */
+	long step; /* in check; each call with POSTLAG_LONG */
+};
+
+static inline void
+assert_same(struct fixture *fixture, const struct dump *wanted, long call)
+{
+	static struct dump got;
+
+	dump_store(fixture, &got);
+	if (strcmp(got.text, wanted->text) != 0)
+		fail_msg("interrupted at call %ld: the files differ", call);
+}
+
+static inline void
+interrupt_at_each(
+    struct fixture *fixture, const struct interruption *interruption)
+{
+	static struct dump wanted;
+	long step = getenv("POSTLAG_LONG") != NULL ? 1 : interruption->step;
+	long count = 0;
+
+	assert_true(interruption->run(fixture, 0));
+	dump_store(fixture, &wanted);
+	assert_totals(fixture, MESSAGES, count_recipients());
+	remove_store(fixture);
+	for (long call = 1; !interruption->run(fixture, call); call += step) {
+		count++;
+		if (interruption->check != NULL && count % 2 == 0)
+			interruption->check(fixture);
+		assert_true(interruption->run(fixture, 0));
+		assert_same(fixture, &wanted, call);
+		if (count % 10 == 0)
+			assert_totals(fixture, MESSAGES, count_recipients());
+		remove_store(fixture);
+	}
+	print_message("# %ld times\n", count);
+	assert_true(count > 20);
+}
+
+/* Until it comes to its end; it goes on each time where it was. */
+static inline void
+interrupt_again_and_again(
+    struct fixture *fixture, run_writer_until *run, long (*call_of)(long count))
+{
+	static struct dump wanted;
+	long count = 0;
+
+	assert_true(run(fixture, 0));
+	dump_store(fixture, &wanted);
+	remove_store(fixture);
+	while (!run(fixture, call_of(count)))
+		count++;
+	assert_true(run(fixture, 0));
+	assert_same(fixture, &wanted, call_of(count));
+	assert_totals(fixture, MESSAGES, count_recipients());
+	print_message("# %ld times\n", count);
+}
+
+/* With TSan: children end while their threads go on; it would wait a second for
+ * each of hundreds. */
+const char *__tsan_default_options(void);
+
+const char *
+__tsan_default_options(void)
+{
+	return "atexit_sleep_ms=0";
+}
+
 #endif

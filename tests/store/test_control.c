@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 
 #include "base/buffer.h"
+#include "tests/lib/fd_path.h"
 #include "tests/lib/store_disk.h"
 #include "tests/store/store_fixture.h"
 
@@ -20,11 +21,9 @@ int fsync(int fd);
 static bool
 is_log(int fd)
 {
-	char link[64], path[FIXTURE_PATH_SIZE] = "";
+	char path[FD_PATH_SIZE];
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	return readlink(link, path, sizeof(path) - 1) > 0 &&
-	       strstr(path, "control.db-wal") != NULL;
+	return strstr(fd_path(fd, path), "control.db-wal") != NULL;
 }
 
 ssize_t

@@ -82,49 +82,21 @@ run_child(struct fixture *fixture, long call)
 static void
 killed_at_any_call_the_writer_ends_the_same(void **state)
 {
-	static struct dump wanted, got;
-	struct fixture *fixture = *state;
-	long step = getenv("POSTLAG_LONG") != NULL ? 1 : STEP_IN_CHECK;
-	long kills = 0;
+	const struct interruption kill = {run_child, NULL, STEP_IN_CHECK};
 
-	assert_true(run_child(fixture, 0));
-	dump_store(fixture, &wanted);
-	assert_totals(fixture, MESSAGES, count_recipients());
-	remove_store(fixture);
-	for (long call = 1;; call += step) {
-		if (run_child(fixture, call))
-			break;
-		kills++;
-		assert_true(run_child(fixture, 0));
-		dump_store(fixture, &got);
-		if (strcmp(got.text, wanted.text) != 0)
-			fail_msg("killed at call %ld: the files differ", call);
-		if (kills % 10 == 0)
-			assert_totals(fixture, MESSAGES, count_recipients());
-		remove_store(fixture);
-	}
-	print_message("# %ld kills\n", kills);
-	assert_true(kills > 20);
+	interrupt_at_each(*state, &kill);
 }
 
-/* Each run dies a little later than the one before got. */
+static long
+a_little_later(long kills)
+{
+	return 23 + kills % 100;
+}
+
 static void
 killed_again_and_again_the_writer_ends_the_same(void **state)
 {
-	static struct dump wanted, got;
-	struct fixture *fixture = *state;
-	long kills = 0;
-
-	assert_true(run_child(fixture, 0));
-	dump_store(fixture, &wanted);
-	remove_store(fixture);
-	while (!run_child(fixture, 23 + kills % 100))
-		kills++;
-	assert_true(run_child(fixture, 0));
-	dump_store(fixture, &got);
-	assert_string_equal(got.text, wanted.text);
-	assert_totals(fixture, MESSAGES, count_recipients());
-	print_message("# %ld kills\n", kills);
+	interrupt_again_and_again(*state, run_child, a_little_later);
 }
 
 int

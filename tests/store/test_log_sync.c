@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <sys/syscall.h>
 
+#include "tests/lib/fd_path.h"
 #include "tests/lib/store_disk.h"
 #include "tests/store/store_fixture.h"
 
@@ -22,11 +23,10 @@ int fdatasync(int fd);
 static bool
 is_days_log(int fd)
 {
-	char link[64], path[FIXTURE_PATH_SIZE] = "";
+	char path[FD_PATH_SIZE];
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	return readlink(link, path, sizeof(path) - 1) > 0 &&
-	       strstr(path, "/day-") != NULL && strstr(path, "-wal") != NULL;
+	fd_path(fd, path);
+	return strstr(path, "/day-") != NULL && strstr(path, "-wal") != NULL;
 }
 
 int

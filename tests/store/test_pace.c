@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The checkpoint thread never has more than a little for the disk to take, so
  * that who wants something of it meanwhile does not wait behind a whole log. */
+#include "tests/lib/fd_path.h"
 #include "tests/store/store_fixture.h"
 
 #include <pthread.h>
@@ -20,15 +21,12 @@ int fdatasync(int fd);
 static bool
 is_copying(int fd)
 {
-	char link[64], path[FIXTURE_PATH_SIZE] = "";
+	char path[FD_PATH_SIZE];
 	size_t size;
 
 	if (pthread_equal(pthread_self(), ingest))
 		return false;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	if (readlink(link, path, sizeof(path) - 1) < 0)
-		return false;
-	size = strlen(path);
+	size = strlen(fd_path(fd, path));
 	return size > 3 && strcmp(path + size - 3, ".db") == 0;
 }
 

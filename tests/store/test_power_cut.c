@@ -10,6 +10,7 @@
  * any part, in sectors, when the power goes. Then the files become what the
  * disk has. Every n-th call in check, each one with POSTLAG_LONG.
  */
+#include "tests/lib/fd_path.h"
 #include "tests/store/replay_fixture.h"
 
 #include <pthread.h>
@@ -29,11 +30,11 @@ struct pending {
 };
 
 struct disk_file {
-	char path[FIXTURE_PATH_SIZE];
+	char path[FD_PATH_SIZE];
 	uint8_t *data;
-	size_t size;
+	size_t size, data_capacity;
 	struct pending *pending;
-	size_t count;
+	size_t count, capacity;
 };
 
 /* The child's. */
@@ -52,7 +53,10 @@ int fsync(int fd);
 static void
 set_size(struct disk_file *file, size_t size)
 {
-	file->data = realloc(file->data, size + 1);
+	if (size >= file->data_capacity) {
+		file->data_capacity = 2 * size + 1;
+		file->data = realloc(file->data, file->data_capacity);
+	}
 	if (size > file->size)
 		memset(file->data + file->size, 0, size - file->size);
 	file->size = size;
@@ -94,11 +98,9 @@ is_of_store(const char *path)
 static struct disk_file *
 file_of(int fd)
 {
-	char link[64], path[FIXTURE_PATH_SIZE] = "";
+	char path[FD_PATH_SIZE];
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	if (!is_modelled || readlink(link, path, sizeof(path) - 1) < 0 ||
-	    !is_of_store(path))
+	if (!is_modelled || !is_of_store(fd_path(fd, path)))
 		return NULL;
 	for (size_t i = 0; i < disk_files; i++)
 		if (strcmp(disk[i].path, path) == 0)
@@ -115,8 +117,11 @@ add(struct disk_file *file, off_t offset, const void *data, size_t size)
 {
 	struct pending *last;
 
-	file->pending =
-	    realloc(file->pending, (file->count + 1) * sizeof(*file->pending));
+	if (file->count == file->capacity) {
+		file->capacity = 2 * file->capacity + 16;
+		file->pending = realloc(
+		    file->pending, file->capacity * sizeof(*file->pending));
+	}
 	last = &file->pending[file->count++];
 	*last = (struct pending){offset, size, NULL};
 	if (data == NULL)
@@ -319,50 +324,22 @@ assert_shown(struct fixture *fixture)
 static void
 cut_off_at_any_call_the_writer_ends_the_same(void **state)
 {
-	static struct dump wanted, got;
-	struct fixture *fixture = *state;
-	long step = getenv("POSTLAG_LONG") != NULL ? 1 : STEP_IN_CHECK;
-	long cuts = 0;
+	const struct interruption cut = {
+	    run_child, assert_shown, STEP_IN_CHECK};
 
-	assert_true(run_child(fixture, 0));
-	dump_store(fixture, &wanted);
-	remove_store(fixture);
-	for (long call = 1;; call += step) {
-		if (run_child(fixture, call))
-			break;
-		cuts++;
-		if (cuts % 2 == 0)
-			assert_shown(fixture);
-		assert_true(run_child(fixture, 0));
-		dump_store(fixture, &got);
-		if (strcmp(got.text, wanted.text) != 0)
-			fail_msg("cut off at call %ld: the files differ", call);
-		if (cuts % 10 == 0)
-			assert_totals(fixture, MESSAGES, count_recipients());
-		remove_store(fixture);
-	}
-	print_message("# %ld power cuts\n", cuts);
-	assert_true(cuts > 20);
+	interrupt_at_each(*state, &cut);
 }
 
-/* Each run comes a little further than the one before. */
+static long
+a_little_later(long cuts)
+{
+	return 23 + 3 * cuts;
+}
+
 static void
 cut_off_again_and_again_the_writer_ends_the_same(void **state)
 {
-	static struct dump wanted, got;
-	struct fixture *fixture = *state;
-	long cuts = 0;
-
-	assert_true(run_child(fixture, 0));
-	dump_store(fixture, &wanted);
-	remove_store(fixture);
-	while (!run_child(fixture, 23 + 3 * cuts))
-		cuts++;
-	assert_true(run_child(fixture, 0));
-	dump_store(fixture, &got);
-	assert_string_equal(got.text, wanted.text);
-	assert_totals(fixture, MESSAGES, count_recipients());
-	print_message("# %ld power cuts\n", cuts);
+	interrupt_again_and_again(*state, run_child, a_little_later);
 }
 
 int
