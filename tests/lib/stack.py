@@ -235,6 +235,9 @@ class Stack(MailSystem):
         """Until everything that the producers have written by now is in the
         store and shown. They must be idle but for heartbeats."""
         ends = journal_ends(self.journals)
+        # Of this run: the bounds may be those of the one before.
+        wait_until(lambda: self.get("/-/ready")[0] == 200,
+                   "the exporter to be up to date", timeout)
         wait_until(lambda: read_synced_bounds(self.store) >= ends,
                    f"the exporter to show all up to {ends}", timeout, 0.05)
         wait_until(lambda: self.metrics().value(
