@@ -22,6 +22,7 @@
 #define SECTOR 512
 #define FILES_MAX 16
 #define CUT_STATUS 7
+#define LEFT ".left"
 
 struct pending {
 	off_t offset;
@@ -170,13 +171,17 @@ some(void)
 	return rand_r(&seed) % 4 != 0;
 }
 
-/* Each file has its own luck. */
+/* Each file has its own luck. What is left of it stands beside it until nobody
+ * has the file open any more. */
 static void
 lose(struct disk_file *file)
 {
 	static bool (*const lucks[])(void) = {all, none, some, some};
-	int fd = open(file->path, O_WRONLY | O_TRUNC);
+	char path[FD_PATH_SIZE + sizeof(LEFT)];
+	int fd;
 
+	snprintf(path, sizeof(path), "%s" LEFT, file->path);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
 	apply_pending(file, lucks[rand_r(&seed) % COUNT(lucks)]);
 	if (fd < 0 || write(fd, file->data, file->size) != (ssize_t)file->size)
 		abort();
@@ -264,19 +269,27 @@ forget_boot(const struct fixture *fixture)
 	sqlite3_close(database);
 }
 
-/* Shared memory is gone after a power cut. */
+/* Shared memory is gone after a power cut, and files are what is left of them.
+ */
 static void
-remove_indexes(const struct fixture *fixture)
+lose_memory(const struct fixture *fixture)
 {
 	DIR *directory = opendir(fixture->directory);
 	const struct dirent *entry;
-	char path[FIXTURE_PATH_SIZE];
+	char path[FIXTURE_PATH_SIZE], left[FIXTURE_PATH_SIZE];
 
 	while (directory != NULL && (entry = readdir(directory)) != NULL) {
-		if (strstr(entry->d_name, "-shm") == NULL)
+		size_t size = strlen(entry->d_name);
+
+		fixture_path(fixture, entry->d_name, left);
+		if (strstr(entry->d_name, "-shm") != NULL)
+			unlink(left);
+		if (size <= strlen(LEFT) ||
+		    strcmp(entry->d_name + size - strlen(LEFT), LEFT) != 0)
 			continue;
-		fixture_path(fixture, entry->d_name, path);
-		unlink(path);
+		strcpy(path, left);
+		path[strlen(path) - strlen(LEFT)] = '\0';
+		assert_int_equal(rename(left, path), 0);
 	}
 	closedir(directory);
 }
@@ -301,7 +314,7 @@ run_child(struct fixture *fixture, long call)
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status));
 	if (WEXITSTATUS(status) == CUT_STATUS) {
-		remove_indexes(fixture);
+		lose_memory(fixture);
 		forget_boot(fixture);
 		return false;
 	}
