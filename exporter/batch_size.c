@@ -6,7 +6,7 @@
 #include "base/processor_time.h"
 #include "store/store.h"
 
-#define FIRST_EVENTS 500
+#define FIRST_EVENTS 200
 #define MS (CLOCK_NS_PER_SECOND / 1000)
 /* A commit that took longer was too large, one that took less than half of that
  * may have been larger: each writes most pages of the indexes anew. Beside
@@ -15,8 +15,10 @@
 #define LONG_QUEUED_NS (8 * MS)
 #define LEAST_EVENTS 100
 /* One quick commit beside busy others says little of the next: batches grow by
- * this part at a time. */
+ * this part at a time, and the longest wait for the processor is forgotten as
+ * slowly. */
 #define GROWTH 32
+#define FORGOTTEN 64
 /* A part of what the disk takes does not depend on how much there is to write:
  * below some number nothing is gained by asking a slow one more often. */
 #define LONG_BLOCKED_NS (12 * MS)
@@ -38,10 +40,37 @@ batch_size_begin(int64_t most)
 }
 
 static bool
-is_longer(const struct batch_cost *cost, int64_t parts)
+is_long(const struct batch_cost *cost)
 {
-	return parts * cost->spent_ns > LONG_SPENT_NS ||
-	       parts * cost->queued_ns > LONG_QUEUED_NS;
+	return cost->spent_ns > LONG_SPENT_NS ||
+	       cost->queued_ns > LONG_QUEUED_NS;
+}
+
+static bool
+may_grow(const struct batch_size *size, const struct batch_cost *cost)
+{
+	return cost->events >= size->events &&
+	       2 * cost->spent_ns <= LONG_SPENT_NS &&
+	       2 * size->queued_ns <= LONG_QUEUED_NS &&
+	       2 * cost->blocked_ns <= LONG_BLOCKED_NS;
+}
+
+static void
+remember_queued(struct batch_size *size, int64_t queued_ns)
+{
+	size->queued_ns -= size->queued_ns / FORGOTTEN;
+	if (queued_ns > size->queued_ns)
+		size->queued_ns = queued_ns;
+}
+
+/* What was waited for many would be shorter for few. */
+static void
+resize(struct batch_size *size, int64_t events)
+{
+	if (events > size->most)
+		events = size->most;
+	size->queued_ns = size->queued_ns * events / size->events;
+	size->events = events;
 }
 
 void
@@ -49,14 +78,14 @@ batch_size_learn(struct batch_size *size, const struct batch_cost *cost)
 {
 	int64_t events = size->events;
 
-	if (is_longer(cost, 1))
+	remember_queued(size, cost->queued_ns);
+	if (is_long(cost))
 		events = clamp(events / 2, LEAST_EVENTS, events);
 	else if (cost->blocked_ns > LONG_BLOCKED_NS)
 		events = clamp(events / 2, LEAST_BLOCKED_EVENTS, events);
-	else if (cost->events >= events && !is_longer(cost, 2) &&
-		 2 * cost->blocked_ns <= LONG_BLOCKED_NS)
+	else if (may_grow(size, cost))
 		events += events / GROWTH + 1;
-	size->events = events < size->most ? events : size->most;
+	resize(size, events);
 }
 
 bool

@@ -19,6 +19,7 @@ struct store;
 struct batch_size {
 	int64_t events;
 	int64_t most;
+	int64_t queued_ns; /* the longest wait for the processor of late */
 };
 
 struct batch_size batch_size_begin(int64_t most);

@@ -6,7 +6,7 @@
 
 #define MS INT64_C(1000000)
 #define MOST 10000
-#define COMMITS 100
+#define COMMITS 200
 
 /* Nothing is waited for. */
 static void
@@ -90,6 +90,28 @@ a_busy_processor_makes_small_batches(void **state)
 	assert_in_range(cost.queued_ns, 3 * MS, 9 * MS);
 }
 
+/* Most commits find the processor idle. */
+static void
+one_that_was_busy_of_late_is_remembered(void **state)
+{
+	struct batch_size size = batch_size_begin(MOST);
+	int64_t longest_ns = 0;
+
+	(void)state;
+	for (int i = 0; i < 10 * COMMITS; i++) {
+		struct batch_cost cost = {size.events, 5000 * size.events,
+		    i % 10 == 0 ? 50000 * size.events : 0, 0};
+
+		batch_size_learn(&size, &cost);
+		if (i > COMMITS && cost.queued_ns > longest_ns)
+			longest_ns = cost.queued_ns;
+	}
+	assert_in_range(longest_ns, 3 * MS, 8 * MS);
+	for (int i = 0; i < 10 * COMMITS; i++)
+		learn(&size, 1 * MS);
+	assert_int_equal(size.events, MOST);
+}
+
 /* The more there is to write the longer the disk takes, beside others. */
 static void
 a_busy_disk_makes_small_batches(void **state)
@@ -115,6 +137,8 @@ a_slow_disk_does_not_make_the_smallest_batches(void **state)
 	struct batch_size size = batch_size_begin(MOST);
 
 	(void)state;
+	for (int i = 0; i < COMMITS; i++)
+		learn(&size, 1 * MS);
 	for (int i = 0; i < COMMITS; i++)
 		batch_size_learn(&size, &cost);
 	assert_int_equal(size.events, 400);
@@ -147,6 +171,7 @@ main(void)
 	    cmocka_unit_test(few_events_do_not_make_large_batches),
 	    cmocka_unit_test(batches_settle_where_commits_are_short),
 	    cmocka_unit_test(a_busy_processor_makes_small_batches),
+	    cmocka_unit_test(one_that_was_busy_of_late_is_remembered),
 	    cmocka_unit_test(a_busy_disk_makes_small_batches),
 	    cmocka_unit_test(a_slow_disk_does_not_make_the_smallest_batches),
 	    cmocka_unit_test(no_batch_is_larger_than_it_may_be),
