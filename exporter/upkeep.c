@@ -106,8 +106,10 @@ follow_disk(struct upkeep *upkeep, int64_t now_ns)
 bool
 upkeep_between_batches(struct upkeep *upkeep, int64_t now_ns)
 {
-	bool has_begun = follow_disk(upkeep, now_ns);
+	bool has_begun;
 
+	store_shorten_logs(upkeep->store);
+	has_begun = follow_disk(upkeep, now_ns);
 	store_forget_some(upkeep->store, now_ns, FORGET_NS);
 	if (upkeep->is_sealing)
 		upkeep->is_sealing = !store_seal(upkeep->store);
@@ -186,4 +188,5 @@ upkeep_gauges(const struct upkeep *upkeep, int64_t *live)
 	    (int64_t)(upkeep->errors + store.failures));
 	set_live(live, METRIC_STORE_COMMITS, (int64_t)store.commits);
 	set_live(live, METRIC_STORE_LONGEST_COMMIT, store.longest_commit_ns);
+	set_live(live, METRIC_STORE_LONGEST_PAUSE, store.longest_pause_ns);
 }

@@ -22,7 +22,7 @@ struct checkpoint *checkpoint_start(
 
 /* Says that a commit left `pages` in the log of the file at `path`. Returns
  * true when the thread has copied nearly all of them: the ingest thread should
- * copy the few that are left, for only a log copied to its end is begun anew,
+ * then begin the log anew before it writes more, say how many pages it has now,
  * and call checkpoint_finished(). Meanwhile new readers may have to wait. */
 bool checkpoint_note(
     struct checkpoint *checkpoint, const char *path, int pages);

@@ -27,9 +27,10 @@
 #include "store/schema_control.h"
 #include "store/store.h"
 
-/* Its log is copied by the ingest thread itself at this size: a moment's work,
- * and never synced at commits. */
+/* Its log is begun anew by the ingest thread itself at this size, and after
+ * another part of it when somebody was reading. */
 #define LOG_PAGES_MAX 1000
+#define AGAIN_PAGES (LOG_PAGES_MAX / 8)
 /* Commits shall not wait for bounds, which may lag behind. */
 #define BOUNDS_PATIENCE_MS 20
 /* The boot in which the file was written, and bounds for others. */
@@ -44,6 +45,7 @@ struct control {
 	struct positions bounds, synced;
 	bool is_of_other_boot;
 	struct control_notes notes;
+	int next_pages; /* at which its log is begun anew */
 	bool is_failing; /* bounds could not be written; it is told */
 	uint64_t replaced, set_aside;
 };
@@ -265,8 +267,6 @@ write_bounds(struct control *control, struct reason *reason)
 	if (finish(control, reason) != 0)
 		return -1;
 	control_notes_are_written(&control->notes);
-	if (database_wal_pages(control->database) > LOG_PAGES_MAX)
-		database_checkpoint(control->database, false);
 	return 0;
 }
 
@@ -333,6 +333,21 @@ control_note_write(struct control *control, const char *name,
 		database_execute(
 		    control->database, "PRAGMA synchronous = NORMAL");
 	return result;
+}
+
+void
+control_shorten_log(struct control *control)
+{
+	int pages = control->database != NULL
+			? database_wal_pages(control->database)
+			: 0;
+
+	if (pages < LOG_PAGES_MAX)
+		control->next_pages = LOG_PAGES_MAX;
+	if (pages < control->next_pages)
+		return;
+	database_begin_log_anew(control->database);
+	control->next_pages = pages + AGAIN_PAGES;
 }
 
 int

@@ -88,6 +88,11 @@ int database_wal_pages(const struct database *database);
  * may stand still. Returns 0, or -1 when something is left. */
 int database_checkpoint(struct database *database, bool truncate);
 
+/* Copies what is left of the log and writes a page as it was: to a log that is
+ * copied, and that nobody reads, SQLite writes from its beginning again.
+ * database_wal_pages() is 1 then. Waits for the disk; not in a transaction. */
+void database_begin_log_anew(struct database *database);
+
 /* From now on the disk takes what this connection copies in small parts, so
  * that others do not wait behind all of it. */
 void database_pace(struct database *database);

@@ -2,6 +2,8 @@
 /* Write-ahead logs. Called by the ingest thread and the checkpoint thread. */
 #include "store/database_private.h"
 
+#include <stdio.h>
+
 #include "store/disk.h"
 
 #define CHECKPOINT_TIMEOUT_MS 20
@@ -42,6 +44,21 @@ database_checkpoint(struct database *database, bool truncate)
 	int pages;
 
 	return run_checkpoint(database, mode, &pages) == 0 ? 0 : -1;
+}
+
+void
+database_begin_log_anew(struct database *database)
+{
+	char write_version[sizeof("PRAGMA user_version = -2147483648")];
+	int64_t version;
+
+	if (database_checkpoint(database, false) != 0)
+		return;
+	database_read_integer(database, "PRAGMA user_version", &version);
+	snprintf(write_version, sizeof(write_version),
+	    "PRAGMA user_version = %d", (int)version);
+	if (database_execute(database, write_version) != 0)
+		database_rollback(database);
 }
 
 sqlite3_file *

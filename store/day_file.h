@@ -46,6 +46,7 @@ struct day_file {
 	uint64_t written;    /* in which commit; 0: released memory since */
 	uint64_t committed;  /* likewise; 0: not since the start */
 	bool is_sealed;      /* see store_seal.h */
+	bool log_is_copied;  /* nearly; it may be begun anew */
 	bool is_listed;      /* the store's list of files may have it */
 	struct positions positions;
 	struct day_totals *totals;

@@ -66,7 +66,8 @@ store_figures(struct store *store, struct store_figures *figures_r)
 	    .purged_days = store->purged_days,
 	    .oldest_day = store->oldest_day,
 	    .commits = store->commits,
-	    .longest_commit_ns = store->longest_commit_ns};
+	    .longest_commit_ns = store->longest_commit_ns,
+	    .longest_pause_ns = store->longest_pause_ns};
 	count_files_in_trouble(
 	    store, &figures_r->damaged_files, &figures_r->replaced_files);
 	for (size_t i = 0; i < store->file_count; i++) {

@@ -315,18 +315,11 @@ store_rollback(struct store *store)
 	}
 }
 
-/* Copies what is left of a large log, when the thread has done the rest, and
- * has it begun anew. */
-static void
-note_commit(struct store *store, struct day_file *file)
+static bool
+note_log(const struct store *store, const struct day_file *file)
 {
-	struct database *database = file->tables.database;
-
-	if (!checkpoint_note(
-		store->checkpoint, file->path, database_wal_pages(database)))
-		return;
-	database_checkpoint(database, false);
-	checkpoint_finished(store->checkpoint);
+	return checkpoint_note(store->checkpoint, file->path,
+	    database_wal_pages(file->tables.database));
 }
 
 /* Commits what the batch did to each file. Stops at the first that fails. */
@@ -371,7 +364,7 @@ publish(struct store *store)
 		file->is_listed = true;
 		positions_raise_all(&store->highest, &file->positions);
 		store_sync_note(store, file);
-		note_commit(store, file);
+		file->log_is_copied = note_log(store, file);
 	}
 }
 
@@ -431,6 +424,32 @@ store_commit(struct store *store, const struct source_position *positions,
 		store->longest_commit_ns = took_ns;
 	release_memory(store);
 	return 0;
+}
+
+/* What is left of a large log, when the thread has done the rest. */
+static void
+shorten_log(struct store *store, struct day_file *file)
+{
+	file->log_is_copied = false;
+	if (file->tables.database != NULL) {
+		database_begin_log_anew(file->tables.database);
+		note_log(store, file);
+	}
+	checkpoint_finished(store->checkpoint);
+}
+
+void
+store_shorten_logs(struct store *store)
+{
+	int64_t start_ns = clock_stamp().monotonic_ns, took_ns;
+
+	for (size_t i = 0; i < store->file_count; i++)
+		if (store->files[i]->log_is_copied)
+			shorten_log(store, store->files[i]);
+	control_shorten_log(store->control);
+	took_ns = clock_stamp().monotonic_ns - start_ns;
+	if (took_ns > store->longest_pause_ns)
+		store->longest_pause_ns = took_ns;
 }
 
 int

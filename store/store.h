@@ -120,6 +120,10 @@ int64_t store_most_events(const struct store *store);
 int store_commit(struct store *store, const struct source_position *positions,
     size_t count, struct reason *reason);
 
+/* To be called after each commit: begins write-ahead logs anew that have grown
+ * large. That waits for the disk, so commits do not. */
+void store_shorten_logs(struct store *store);
+
 /* Rolls back everything since the last commit; the same is then due. */
 void store_rollback(struct store *store);
 
@@ -150,6 +154,7 @@ struct store_figures {
 	int64_t oldest_day;      /* of day files; INT64_MAX: none */
 	uint64_t commits;
 	int64_t longest_commit_ns;
+	int64_t longest_pause_ns; /* in store_shorten_logs() */
 };
 
 void store_figures(struct store *store, struct store_figures *figures_r);

@@ -63,7 +63,7 @@ struct store {
 	uint64_t purge_looked_bytes;
 	int64_t purge_after_ns;
 	uint64_t commits;
-	int64_t longest_commit_ns;
+	int64_t longest_commit_ns, longest_pause_ns;
 };
 
 /* Adds up what all files have counted. What was counted in files that are gone

@@ -374,6 +374,12 @@ const struct metric_family metric_families[METRICS] = {
 	FROM_EXPORTER,
 	{{.name = NULL}},
 	"The longest commit since start.", false},
+[METRIC_STORE_LONGEST_PAUSE] = {
+	"postlag_store_longest_pause_seconds", METRIC_GAUGE, METRIC_SECONDS,
+	FROM_EXPORTER,
+	{{.name = NULL}},
+	"The longest time since start that ingest waited between two commits "
+	"for the disk, to begin a write-ahead log anew.", false},
 [METRIC_BUILD_INFO] = {
 	"postlag_build_info", METRIC_GAUGE, METRIC_PLAIN, FROM_EXPORTER,
 	{{"version", 1, metric_version_word}},

@@ -195,9 +195,9 @@ class Bench:
             + seen.total("postlag_log_behind_bytes") == 0 \
             and seen.total("postlag_messages_accepted_total") == self.written
 
-    def longest_commit(self):
+    def longest_ms(self, what):
         return 1e3 * self.alone.metrics().total(
-            "postlag_store_longest_commit_seconds")
+            f"postlag_store_longest_{what}_seconds")
 
     def wait_until_read(self):
         """Returns the most memory meanwhile."""
@@ -305,8 +305,8 @@ class Bench:
                 seen["errors"].append(f"{command}: {done.stderr!r}")
 
     def sync_disk(self):
-        """No commit waits for the disk but when a log is begun anew, and this
-        for nothing else."""
+        """Ingest waits for the disk between two commits, when a log is begun
+        anew; this for nothing else."""
         return subprocess.Popen(
             [program_path("tests/bench/sync_disk"),
              os.path.join(self.alone.directory, "synced")],
@@ -314,7 +314,8 @@ class Bench:
 
     def longest(self, disk):
         """What is said of commits, behind what ran beside them."""
-        return (f"longest commit {self.longest_commit():.1f} ms, longest "
+        return (f"longest commit {self.longest_ms('commit'):.1f} ms, longest "
+                f"pause between two {self.longest_ms('pause'):.1f} ms, longest "
                 f"sync of one page {float(disk.communicate()[0]):.1f} ms")
 
     def ingest_while_read(self):

@@ -110,7 +110,7 @@ write_batch(struct store *store)
 {
 	static struct source_position position = {"milter", {1, 0}};
 	struct reason reason;
-	double start;
+	double start, took;
 
 	for (int i = 0; i < BATCH; i++) {
 		write_mail(store);
@@ -120,7 +120,9 @@ write_batch(struct store *store)
 	start = milliseconds();
 	if (store_commit(store, &position, 1, &reason) != 0)
 		die(reason.text);
-	return milliseconds() - start;
+	took = milliseconds() - start;
+	store_shorten_logs(store);
+	return took;
 }
 
 /* Returns the longest of `count` commits; 0: until a purge is done. */

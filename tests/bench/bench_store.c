@@ -233,6 +233,16 @@ find_mails(const char *directory, struct result *result)
 	store_reader_free(&reader);
 }
 
+static void
+commit(struct store *store, const struct source_position *position)
+{
+	struct reason reason;
+
+	if (store_commit(store, position, 1, &reason) != 0)
+		die(reason.text);
+	store_shorten_logs(store);
+}
+
 static struct result
 run_store(char *root, bool with_log)
 {
@@ -265,13 +275,11 @@ run_store(char *root, bool with_log)
 		if (with_log && n >= LAG)
 			write_log(&mail, &logged);
 		position.position.offset++;
-		if ((n + 1) % BATCH == 0 &&
-		    store_commit(store, &position, 1, &reason) != 0)
-			die(reason.text);
+		if ((n + 1) % BATCH == 0)
+			commit(store, &position);
 		result.write_seconds += seconds() - start;
 	}
-	if (store_commit(store, &position, 1, &reason) != 0)
-		die(reason.text);
+	commit(store, &position);
 	store_figures(store, &figures);
 	start = seconds();
 	store_close(&store);

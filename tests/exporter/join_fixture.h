@@ -609,6 +609,7 @@ world_commit(struct world *world)
 	if (store_commit(world->store, positions, world->reads_log ? 7 : 3,
 		&reason) != 0)
 		fail_msg("%s", reason.text);
+	store_shorten_logs(world->store);
 }
 
 /* Whether reading would not come to this step any more. */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * replay_fixture: a journal, a writer that reads it into a store from the lower
- * bound to the end, and everything that stands in the files then.
+ * bound to the end, and everything that stands in the files then. The disk is
+ * said to be so full that logs are begun anew again and again.
  */
 #ifndef TESTS_STORE_REPLAY_FIXTURE_H
 #define TESTS_STORE_REPLAY_FIXTURE_H
 
 #include "tests/lib/outcome_rows.h"
+#include "tests/store/small_disk.h"
 #include "tests/store/store_fixture.h"
 
 #include <poll.h>
@@ -16,6 +18,7 @@
 #define MESSAGES 24
 #define EVENTS (3 * MESSAGES)
 #define EVENTS_PER_BATCH 11
+#define COPY_STEPS 20
 
 /* The journal: event 3k is message k, which every third is yesterday's; event
  * 3k + 1 is a delivery of a message that came before, event 3k + 2 what the log
@@ -147,6 +150,7 @@ apply(struct fixture *fixture, uint64_t event)
 struct promised {
 	uint64_t removed_until; /* the journal, and it is not there any more */
 	uint64_t shown;         /* as the counter of messages */
+	uint64_t begun_anew;    /* today's log, how often */
 };
 
 static inline struct promised *
@@ -159,6 +163,28 @@ promised(void)
 		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_true(shared != MAP_FAILED);
 	return shared;
+}
+
+static inline void
+note_log(const struct fixture *fixture)
+{
+	static uint64_t salt;
+	uint64_t before = salt;
+
+	salt = fixture_log_salt(fixture, "day-20261130.db-wal");
+	if (before != 0 && salt != before)
+		promised()->begun_anew++;
+}
+
+/* The next batch is to find the log copied, if it has grown. */
+static inline void
+wait_for_copy(struct store *store)
+{
+	for (int steps = 0; steps < COPY_STEPS; steps++) {
+		if (store_most_events(store) == 1)
+			return;
+		poll(NULL, 0, 1);
+	}
 }
 
 /* Every second batch is committed while the disk is asked for the one before
@@ -174,6 +200,7 @@ commit(struct fixture *fixture, uint64_t event)
 
 	if (fixture_commit(fixture, event) != 0)
 		return -1;
+	note_log(fixture);
 	if (is_asked) {
 		while (store_follow_sync(store, now_ns) != STORE_SYNC_ENDED)
 			poll(NULL, 0, 1);
@@ -181,6 +208,7 @@ commit(struct fixture *fixture, uint64_t event)
 		promised()->shown = counted;
 		promised()->removed_until =
 		    store_synced_bound(store, SOURCE).offset;
+		wait_for_copy(store);
 	} else {
 		now_ns += SECOND_NS;
 		store_follow_sync(store, now_ns);
@@ -370,6 +398,9 @@ interrupt_at_each(
 	assert_true(interruption->run(fixture, 0));
 	dump_store(fixture, &wanted);
 	assert_totals(fixture, MESSAGES, count_recipients());
+	print_message("# begun anew %lu times\n",
+	    (unsigned long)promised()->begun_anew);
+	assert_true(promised()->begun_anew > 0);
 	remove_store(fixture);
 	for (long call = 1; !interruption->run(fixture, call); call += step) {
 		count++;

@@ -408,8 +408,11 @@ static inline int
 fixture_commit(struct fixture *fixture, uint64_t position)
 {
 	struct source_position positions[] = {{SOURCE, {1, position}}};
+	int result =
+	    store_commit(fixture->store, positions, 1, &fixture->reason);
 
-	return store_commit(fixture->store, positions, 1, &fixture->reason);
+	store_shorten_logs(fixture->store);
+	return result;
 }
 
 static inline void
@@ -482,12 +485,30 @@ fixture_find_one(struct fixture *fixture, const char *key)
 	return records;
 }
 
+#define FIXTURE_PATH_SIZE (PATH_MAX + 300)
+
 static inline void
 fixture_path(const struct fixture *fixture, const char *name, char *path_r)
 {
-	snprintf(path_r, PATH_MAX + 300, "%s/%s", fixture->directory, name);
+	snprintf(path_r, FIXTURE_PATH_SIZE, "%s/%s", fixture->directory, name);
 }
 
-#define FIXTURE_PATH_SIZE (PATH_MAX + 300)
+/* What a write-ahead log says that is another each time it is begun. */
+static inline uint64_t
+fixture_log_salt(const struct fixture *fixture, const char *name)
+{
+	char path[FIXTURE_PATH_SIZE];
+	uint64_t salt = 0;
+	FILE *file;
+
+	fixture_path(fixture, name, path);
+	file = fopen(path, "rb");
+	assert_non_null(file);
+	if (fseek(file, 16, SEEK_SET) != 0 ||
+	    fread(&salt, sizeof(salt), 1, file) != 1)
+		salt = 0;
+	fclose(file);
+	return salt;
+}
 
 #endif

@@ -79,24 +79,6 @@ search_on(void *context)
 	return NULL;
 }
 
-/* What a write-ahead log says that is another each time it is begun. */
-static uint64_t
-salt_of(struct fixture *fixture, const char *name)
-{
-	char path[FIXTURE_PATH_SIZE];
-	uint64_t salt = 0;
-	FILE *file;
-
-	fixture_path(fixture, name, path);
-	file = fopen(path, "rb");
-	assert_non_null(file);
-	if (fseek(file, 16, SEEK_SET) != 0 ||
-	    fread(&salt, sizeof(salt), 1, file) != 1)
-		salt = 0;
-	fclose(file);
-	return salt;
-}
-
 static void
 the_log_is_begun_anew_though_somebody_always_reads(void **state)
 {
@@ -111,7 +93,7 @@ the_log_is_begun_anew_though_somebody_always_reads(void **state)
 	for (uint64_t batch = 0; batch < 400 && begun < 3; batch++) {
 		fixture_write_large_batch(fixture, batch);
 		before = salt;
-		salt = salt_of(fixture, "day-20261130.db-wal");
+		salt = fixture_log_salt(fixture, "day-20261130.db-wal");
 		begun += salt != before;
 		if (size_of(fixture, "day-20261130.db-wal") > 64 << 20)
 			usleep(20000);
