@@ -54,6 +54,8 @@ QUESTIONS = {
     "24 hours by 15 minutes": "latency?since=24h&step=15m",
     "24 hours by minute": "latency?since=24h&step=1m",
     "30 days by 6 hours": "latency?since=30d&step=6h",
+    "30 days by 6 hours, a host":
+        "latency?since=30d&step=6h&host=mx.example.com",
     "30 days by hour": "latency?since=30d&step=1h",
     "30 days, one phase": "latency?since=30d&step=1h&phase=queue",
     "30 days, one host": "latency?since=30d&step=1h&host=mx.example.com",
