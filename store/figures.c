@@ -56,6 +56,13 @@ store_files_in_trouble(const struct store *store)
 	return damaged + replaced;
 }
 
+bool
+store_is_new(const struct store *store)
+{
+	return store->highest.count == 0 && store->archived_day == INT64_MIN &&
+	       control_bounds(store->control)->count == 0;
+}
+
 void
 store_figures(struct store *store, struct store_figures *figures_r)
 {

@@ -159,6 +159,9 @@ struct store_figures {
 
 void store_figures(struct store *store, struct store_figures *figures_r);
 
+/* Whether it was empty when it was opened: nothing was ever counted in it. */
+bool store_is_new(const struct store *store);
+
 /* Checkpoints and closes. The WALs' sidecar files stay, so that readers of
  * another user go on working. */
 void store_close(struct store **store);

@@ -46,6 +46,13 @@ read_note(const struct store *store)
 	return since_wall_ns;
 }
 
+static int64_t
+begin(const struct store *store, int64_t now_wall_ns)
+{
+	return store_is_new(store) ? LOG_BOUNDARY_ALWAYS
+				   : next_second(now_wall_ns);
+}
+
 int
 log_boundary_find(struct store *store, bool reads_log, int64_t now_wall_ns,
     int64_t *boundary_wall_ns_r, struct reason *reason)
@@ -55,7 +62,7 @@ log_boundary_find(struct store *store, bool reads_log, int64_t now_wall_ns,
 	if (reads_log)
 		*boundary_wall_ns_r = kept_wall_ns != LOG_BOUNDARY_NEVER
 					  ? kept_wall_ns
-					  : next_second(now_wall_ns);
+					  : begin(store, now_wall_ns);
 	else
 		*boundary_wall_ns_r = LOG_BOUNDARY_NEVER;
 	return *boundary_wall_ns_r == kept_wall_ns

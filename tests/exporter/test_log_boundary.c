@@ -18,12 +18,40 @@ boundary(struct world *world, bool reads_log, int64_t now_wall_ns)
 	return boundary_wall_ns;
 }
 
+/* Something is counted. */
+static void
+run_mail(struct world *world)
+{
+	static struct script script;
+
+	script_read(&script, "M a Q1 u1\n");
+	world_run(world, &script);
+	script_free(&script);
+}
+
+static void
+from_the_first_a_log_counts_alone(void **state)
+{
+	struct world world;
+
+	world_begin(&world);
+	assert_int_equal(boundary(&world, true, NOON), LOG_BOUNDARY_ALWAYS);
+	run_mail(&world);
+	world_close(&world);
+	world_open(&world);
+	assert_int_equal(boundary(&world, true, NOON), LOG_BOUNDARY_ALWAYS);
+	assert_int_equal(boundary(&world, false, NOON), LOG_BOUNDARY_NEVER);
+	assert_int_equal(boundary(&world, true, NOON + 1), NOON + SECOND_NS);
+	world_end(&world);
+}
+
 static void
 the_boundary_is_when_a_log_was_first_read(void **state)
 {
 	struct world world;
 
 	world_begin(&world);
+	run_mail(&world);
 	assert_int_equal(boundary(&world, false, NOON), LOG_BOUNDARY_NEVER);
 	assert_int_equal(boundary(&world, true, NOON + 1), NOON + SECOND_NS);
 	assert_int_equal(
@@ -43,6 +71,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(from_the_first_a_log_counts_alone),
 	    cmocka_unit_test(the_boundary_is_when_a_log_was_first_read),
 	};
 
