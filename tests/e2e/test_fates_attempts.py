@@ -87,7 +87,7 @@ class Attempts(FateCase):
             self.stack.postfix.flush()
             return False
         wait_until(reached, f"{queue_id}: {wanted}", pause=0.3)
-        return self.record(queue_id)
+        return self.assert_fates(queue_id, wanted)
 
     def test_bounce_of_one_recipient_of_three(self):
         """Bounce, per recipient; the notification is a message of its own"""

@@ -228,6 +228,7 @@ class OwnFile(EveryWay, Filed):
         queue_id = self.send(["fileinto@example.test"])
         self.assert_fates(queue_id, {"fileinto@example.test": "delivered"})
         self.assert_filed(queue_id, {("fileinto@example.test", "Junk Mail")})
+        self.stack.wait_until_shown()
         self.assertEqual(self.stack.metrics().value(
             "postlag_filings_total", action="stored"), before + 2)
 

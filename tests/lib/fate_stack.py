@@ -166,7 +166,7 @@ class FateCase(unittest.TestCase):
 
     def assert_fates(self, key, wanted, timeout=FATE_PATIENCE):
         """Waits until the message has exactly these recipients in these
-        states. Returns its record."""
+        states, and they are counted. Returns its record."""
         deadline = time.monotonic() + timeout
         seen = collections.OrderedDict()
         while (fates := self.fates(key)) != wanted:
@@ -176,6 +176,7 @@ class FateCase(unittest.TestCase):
             time.sleep(0.05)
         for state in seen:
             self.assertNotIn("lost", state, "never, not even for a moment")
+        self.stack.wait_until_shown()
         return self.record(key)
 
     def assert_eventually(self, condition, key="", timeout=FATE_PATIENCE):

@@ -27,7 +27,8 @@ from mail_system import HOOK_HOST, Listener, MailSystem
 from metrics import Metrics
 from postfix import packaged_milter
 from programs import Program, program_path, write_configuration
-from store_rows import journal_ends, read_rows, read_synced_bounds
+from store_rows import journal_ends, read_positions, read_rows, read_synced, \
+    read_synced_bounds
 from waiting import PATIENCE, PrivateDirectory, free_port, wait_until
 
 MILTER = packaged_milter()
@@ -196,6 +197,15 @@ class Stack(MailSystem):
         status, text = self.get("/metrics")
         assert status == 200, (status, text)
         return Metrics(text)
+
+    def wait_until_shown(self):
+        """Until what can be found by now is counted in the metrics, too: rows
+        are there a moment earlier. The exporter must be running."""
+        found = read_positions(self.store)
+        wait_until(lambda: all(
+            read_synced(self.store).get(source, (0, 0)) >= position
+            for source, position in found.items()),
+            f"the exporter to show all up to {found}")
 
     def message(self, key):
         """The API's word on a message: a dictionary, or None."""

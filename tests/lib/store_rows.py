@@ -80,11 +80,38 @@ def _read(path):
         database.close()
 
 
+def _day_files(directory):
+    return [path for path in sorted(glob.glob(f"{directory}/*.db"))
+            if not path.endswith(("/control.db", "/archive.db"))]
+
+
 def read_rows(directory):
     """Every message there is a row for, in all files."""
-    return [row for path in sorted(glob.glob(f"{directory}/*.db"))
-            if not path.endswith(("/control.db", "/archive.db"))
-            for row in _read(path)]
+    return [row for path in _day_files(directory) for row in _read(path)]
+
+
+def _query(path, sql):
+    """[] also of a file that has no tables yet."""
+    database = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30)
+    try:
+        return database.execute(sql).fetchall()
+    except sqlite3.OperationalError as error:
+        if "no such table" not in str(error):
+            raise
+        return []
+    finally:
+        database.close()
+
+
+def read_positions(directory):
+    """{source: up to where there are rows of it}"""
+    found = {}
+    for path in _day_files(directory):
+        for source, *position in _query(
+                path, "SELECT source, segment, offset FROM position"):
+            found[_text(source)] = max(tuple(position),
+                                       found.get(_text(source), (0, 0)))
+    return found
 
 
 SOURCES = ("lmtp", "milter")
@@ -102,14 +129,10 @@ def journal_ends(directory):
 
 def read_bounds(directory):
     """Up to where the store has both journals."""
-    database = sqlite3.connect(f"file:{directory}/control.db?mode=ro",
-                               uri=True, timeout=30)
-    try:
-        found = {_text(source): (segment, offset)
-                 for source, segment, offset in database.execute(
-                     "SELECT source, segment, offset FROM lower_bound")}
-    finally:
-        database.close()
+    found = {_text(source): (segment, offset)
+             for source, segment, offset in _query(
+                 f"{directory}/control.db",
+                 "SELECT source, segment, offset FROM lower_bound")}
     return Positions(found.get(source, (0, 0)) for source in SOURCES)
 
 
@@ -124,16 +147,16 @@ def _unpack(data):
         yield name, (segment, offset)
 
 
+def read_synced(directory):
+    """{source: up to where the disk has what the store has, and it is shown}
+    """
+    notes = _query(f"{directory}/control.db",
+                   "SELECT value FROM note WHERE name = 'synced'")
+    return dict(_unpack(notes[0][0])) if notes else {}
+
+
 def read_synced_bounds(directory):
-    """Up to where the disk has what the store has, and it is shown."""
-    database = sqlite3.connect(f"file:{directory}/control.db?mode=ro",
-                               uri=True, timeout=30)
-    try:
-        notes = database.execute(
-            "SELECT value FROM note WHERE name = 'synced'").fetchall()
-    finally:
-        database.close()
-    found = dict(_unpack(notes[0][0])) if notes else {}
+    found = read_synced(directory)
     return Positions(found.get(source, (0, 0)) for source in SOURCES)
 
 
