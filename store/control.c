@@ -335,7 +335,7 @@ control_note_write(struct control *control, const char *name,
 	return result;
 }
 
-void
+bool
 control_shorten_log(struct control *control)
 {
 	int pages = control->database != NULL
@@ -345,9 +345,10 @@ control_shorten_log(struct control *control)
 	if (pages < LOG_PAGES_MAX)
 		control->next_pages = LOG_PAGES_MAX;
 	if (pages < control->next_pages)
-		return;
+		return false;
 	database_begin_log_anew(control->database);
 	control->next_pages = pages + AGAIN_PAGES;
+	return true;
 }
 
 int

@@ -63,8 +63,8 @@ bool control_note_read(
 /* How often the file was set aside, and found replaced by others. */
 uint64_t control_figures(const struct control *control, uint64_t *replaced_r);
 
-/* Begins its log anew if it has grown large. */
-void control_shorten_log(struct control *control);
+/* Begins its log anew if it has grown large. Returns whether it had. */
+bool control_shorten_log(struct control *control);
 
 /* Copies its log and empties it, so that what notes held is nowhere. Returns 0,
  * or -1 when readers are in the way. */

@@ -438,15 +438,28 @@ shorten_log(struct store *store, struct day_file *file)
 	checkpoint_finished(store->checkpoint);
 }
 
+/* Returns whether there was one to be begun anew. */
+static bool
+shorten_logs(struct store *store)
+{
+	bool was_large = false;
+
+	for (size_t i = 0; i < store->file_count; i++) {
+		if (!store->files[i]->log_is_copied)
+			continue;
+		shorten_log(store, store->files[i]);
+		was_large = true;
+	}
+	return control_shorten_log(store->control) || was_large;
+}
+
 void
 store_shorten_logs(struct store *store)
 {
 	int64_t start_ns = clock_stamp().monotonic_ns, took_ns;
 
-	for (size_t i = 0; i < store->file_count; i++)
-		if (store->files[i]->log_is_copied)
-			shorten_log(store, store->files[i]);
-	control_shorten_log(store->control);
+	if (!shorten_logs(store))
+		return;
 	took_ns = clock_stamp().monotonic_ns - start_ns;
 	if (took_ns > store->longest_pause_ns)
 		store->longest_pause_ns = took_ns;
