@@ -46,10 +46,11 @@ pwrite64(int fd, const void *data, size_t size, off64_t offset)
 int
 fdatasync(int fd)
 {
-	struct waits *waits = is_committing ? &at_commit : &between;
+	struct waits *waits;
 
 	if (!pthread_equal(pthread_self(), ingest))
 		return (int)syscall(SYS_fdatasync, fd);
+	waits = is_committing ? &at_commit : &between;
 	if (has_written_head && is_log(fd))
 		waits->heads++;
 	else
