@@ -29,10 +29,7 @@ int fsync(int fd);
 static bool
 is_log(int fd)
 {
-	char path[FD_PATH_SIZE];
-	size_t size = strlen(fd_path(fd, path));
-
-	return size > 4 && strcmp(path + size - 4, "-wal") == 0;
+	return fd_path_ends_in(fd, "-wal");
 }
 
 ssize_t

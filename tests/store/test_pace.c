@@ -21,13 +21,8 @@ int fdatasync(int fd);
 static bool
 is_copying(int fd)
 {
-	char path[FD_PATH_SIZE];
-	size_t size;
-
-	if (pthread_equal(pthread_self(), ingest))
-		return false;
-	size = strlen(fd_path(fd, path));
-	return size > 3 && strcmp(path + size - 3, ".db") == 0;
+	return !pthread_equal(pthread_self(), ingest) &&
+	       fd_path_ends_in(fd, ".db");
 }
 
 ssize_t
