@@ -6,7 +6,7 @@
 #include "base/processor_time.h"
 #include "store/store.h"
 
-#define FIRST_EVENTS 200
+#define FIRST_EVENTS 500
 #define MS (CLOCK_NS_PER_SECOND / 1000)
 /* A commit that took longer was too large, one that took less than half of that
  * may have been larger: each writes most pages of the indexes anew. Beside
@@ -15,9 +15,9 @@
 #define LONG_QUEUED_NS (8 * MS)
 #define LEAST_EVENTS 100
 /* One quick commit beside busy others says little of the next: batches grow by
- * this part at a time, and the longest wait for the processor is forgotten as
- * slowly. */
+ * this part at a time. */
 #define GROWTH 32
+/* The part of the longest wait for the processor that a commit forgets. */
 #define FORGOTTEN 64
 /* A part of what the disk takes does not depend on how much there is to write:
  * below some number nothing is gained by asking a slow one more often. */
