@@ -114,14 +114,16 @@ struct source_position {
 int64_t store_most_events(const struct store *store);
 
 /* Ends the batch: every touched file is committed with these positions, then
- * the totals are published. The disk is not waited for. Returns 0, or
- * -1: what was not committed is rolled back, and the caller must forget its own
- * memory of open messages and read again from store_lower_bound(). */
+ * the totals are published. The disk is waited for only by the first commit
+ * into a file since it was opened, and by one into a log that is empty or
+ * copied to its end: for the log's head. Returns 0, or -1: what was not
+ * committed is rolled back, and the caller must forget its own memory of open
+ * messages and read again from store_lower_bound(). */
 int store_commit(struct store *store, const struct source_position *positions,
     size_t count, struct reason *reason);
 
 /* To be called after each commit: begins write-ahead logs anew that have grown
- * large. That waits for the disk, so commits do not. */
+ * large. That waits for the disk, so that commits need not. */
 void store_shorten_logs(struct store *store);
 
 /* Rolls back everything since the last commit; the same is then due. */
@@ -159,7 +161,7 @@ struct store_figures {
 
 void store_figures(struct store *store, struct store_figures *figures_r);
 
-/* Whether it was empty when it was opened: nothing was ever counted in it. */
+/* Whether nothing was ever committed to it. */
 bool store_is_new(const struct store *store);
 
 /* Checkpoints and closes. The WALs' sidecar files stay, so that readers of

@@ -308,7 +308,7 @@ class Bench:
 
     def sync_disk(self):
         """Ingest waits for the disk between two commits, when a log is begun
-        anew; this for nothing else."""
+        anew, and seldom in one; this for nothing else."""
         return subprocess.Popen(
             [program_path("tests/bench/sync_disk"),
              os.path.join(self.alone.directory, "synced")],

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* No commit waits until a log is copied: large ones are begun anew between two.
- * Only of a log that a thread has copied to its end in that moment the commit
- * itself writes the head, which the disk must have first. */
+ * Only into a log that is empty, or that a thread has copied to its end in that
+ * moment, the commit itself writes the head, which the disk must have first. */
 #include "tests/store/small_disk.h"
 #include "tests/store/store_fixture.h"
 
