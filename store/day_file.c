@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A day file's life under its writer: created, opened, written in transactions,
- * found replaced or damaged, closed. Called by store.c and day_write.c on the
- * ingest thread.
+ * found damaged, closed. Called by store.c and day_write.c on the ingest
+ * thread.
  */
 #include "store/day_file.h"
 
@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/reason.h"
 #include "store/database.h"
+#include "store/day_file_others.h"
 #include "store/day_outcomes.h"
 #include "store/day_totals.h"
 #include "store/feed.h"
@@ -228,59 +229,6 @@ day_file_open(struct day_file *file, bool create, struct totals *sums,
 	return 1;
 }
 
-/* What is in a log without a name is copied, or would be lost. */
-static int
-save_log(struct day_file *file, struct reason *reason)
-{
-	file->is_reading = false;
-	database_rollback(file->tables.database);
-	if (database_checkpoint(file->tables.database, false) == 0)
-		return 0;
-	return reason_set(
-	    reason, "%s: its log was removed, and is in use", file->path);
-}
-
-static int
-give_up(struct day_file *file, enum layout_change change, struct reason *reason)
-{
-	forget(file);
-	file->is_suspect = change == LAYOUT_CUT;
-	file->replaced++;
-	log_error(
-	    "file=%s reason=\"%s\"", file->path, layout_change_text(change));
-	return reason_set(
-	    reason, "%s: %s", file->path, layout_change_text(change));
-}
-
-/* Whether others did something to the open file. Returns 0, or -1 when they
- * did: then it is closed. */
-static int
-look_for_others(struct day_file *file, struct reason *reason)
-{
-	struct layout_identity now = layout_identify_all(file->path);
-	enum layout_change change = layout_compare(&file->identity, &now);
-
-	if (change == LAYOUT_SAME) {
-		file->identity = now;
-		return 0;
-	}
-	if (change == LAYOUT_LOG_REPLACED && save_log(file, reason) != 0)
-		return -1;
-	return give_up(file, change, reason);
-}
-
-/* What was committed to a file that was removed before is read again. */
-static int
-look_for_removal(struct day_file *file, struct reason *reason)
-{
-	struct layout_identity now = layout_identify(file->path);
-
-	if (now.device == file->identity.device &&
-	    now.inode == file->identity.inode)
-		return 0;
-	return give_up(file, LAYOUT_REPLACED, reason);
-}
-
 int
 day_file_begin(struct day_file *file, bool create, struct reason *reason)
 {
@@ -288,7 +236,8 @@ day_file_begin(struct day_file *file, bool create, struct reason *reason)
 
 	if (file->in_transaction)
 		return 0;
-	if (file->tables.database != NULL && look_for_others(file, reason) != 0)
+	if (file->tables.database != NULL &&
+	    day_file_look_for_others(file, reason) != 0)
 		return -1;
 	opened = day_file_open(file, create, NULL, reason);
 	if (opened == 0)
@@ -424,7 +373,7 @@ day_file_commit(struct day_file *file, const struct source_position *positions,
 			positions[i].position));
 	database_commit(database);
 	if (database_check(database, reason) != 0 ||
-	    look_for_removal(file, reason) != 0)
+	    day_file_look_for_removal(file, reason) != 0)
 		return -1;
 	for (size_t i = 0; i < count; i++)
 		positions_raise(&file->positions, positions[i].source,
