@@ -170,6 +170,7 @@ control_open(const char *directory, struct reason *reason)
 	compare_boots(control);
 	if (control->is_of_other_boot)
 		lower_bounds(control);
+	database_begin_log_anew(control->database);
 	return control;
 }
 
@@ -354,9 +355,11 @@ control_shorten_log(struct control *control)
 int
 control_empty_log(struct control *control)
 {
-	return control->database == NULL
-		   ? -1
-		   : database_checkpoint(control->database, true);
+	if (control->database == NULL ||
+	    database_checkpoint(control->database, true) != 0)
+		return -1;
+	database_begin_log_anew(control->database);
+	return 0;
 }
 
 bool

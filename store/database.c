@@ -224,15 +224,10 @@ database_set_up_writer(struct database *database, bool sync_each_commit)
 	    "PRAGMA secure_delete = FAST; PRAGMA cache_size = -12288;");
 	/* The automatic checkpoint and the hook are one mechanism. */
 	sqlite3_wal_hook(database->handle, note_wal, database);
+	database->keeps_heads = !sync_each_commit;
 	return database_execute(database, sync_each_commit
 					      ? "PRAGMA synchronous = FULL"
 					      : "PRAGMA synchronous = NORMAL");
-}
-
-int
-database_begin_write(struct database *database)
-{
-	return database_execute(database, "BEGIN IMMEDIATE");
 }
 
 int

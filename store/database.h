@@ -61,7 +61,12 @@ int database_read_integer(
  * or -1. */
 int database_set_up_writer(struct database *database, bool sync_each_commit);
 
+/* Begins a transaction to write. Unless each commit waits for the disk anyway,
+ * none does: where this one would have to, because the log is empty or copied
+ * to its end, a page is written as it was in one of its own before. Returns 0,
+ * 1 when it has waited for that, or -1. */
 int database_begin_write(struct database *database);
+
 int database_begin_read(struct database *database);
 int database_commit(struct database *database);
 
@@ -88,8 +93,8 @@ int database_wal_pages(const struct database *database);
  * may stand still. Returns 0, or -1 when something is left. */
 int database_checkpoint(struct database *database, bool truncate);
 
-/* Copies what is left of the log and writes a page as it was: to a log that is
- * copied, and that nobody reads, SQLite writes from its beginning again.
+/* Copies what is left of the log, and begins to write: to a log that is copied,
+ * and that nobody reads, SQLite writes from its beginning again.
  * database_wal_pages() is 1 then. Waits for the disk; not in a transaction. */
 void database_begin_log_anew(struct database *database);
 

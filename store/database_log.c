@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Write-ahead logs. Called by the ingest thread and the checkpoint thread. */
+/*
+ * Write-ahead logs. Called by the ingest thread and the checkpoint thread.
+ *
+ * SQLite has the disk take the head of a log before the first page: in the
+ * commit that begins it. No other waits for the disk, and so shall none.
+ */
 #include "store/database_private.h"
 
 #include <stdio.h>
@@ -7,6 +12,15 @@
 #include "store/disk.h"
 
 #define CHECKPOINT_TIMEOUT_MS 20
+/* The first block of a log's index, which all its connections share, and in it,
+ * in words, the number of the log's pages ("mxFrame") and of those copied
+ * ("nBackfill"): https://www.sqlite.org/walformat.html, section 2. */
+#define INDEX_BYTES 32768
+#define INDEX_PAGES 4
+#define INDEX_COPIED 24
+/* How often the checkpoint thread may have copied what was written to prevent
+ * just that. */
+#define HEADS_MAX 8
 
 int
 database_wal_pages(const struct database *database)
@@ -46,18 +60,62 @@ database_checkpoint(struct database *database, bool truncate)
 	return run_checkpoint(database, mode, &pages) == 0 ? 0 : -1;
 }
 
-void
-database_begin_log_anew(struct database *database)
+/* Whether what is written in the transaction that has begun may be written from
+ * the log's beginning. It is decided when it begins: the pages stay as many
+ * then, and those copied do not become fewer. */
+static bool
+is_log_copied(struct database *database)
+{
+	sqlite3_file *file = database_file(database);
+	volatile void *index = NULL;
+	const volatile uint32_t *words;
+
+	if (file == NULL || file->pMethods->iVersion < 2 ||
+	    file->pMethods->xShmMap(file, 0, INDEX_BYTES, 0, &index) !=
+		SQLITE_OK ||
+	    index == NULL)
+		return false;
+	words = index;
+	return words[INDEX_COPIED] == words[INDEX_PAGES];
+}
+
+/* Writes a page as it was, with the head of the log in front of it. */
+static int
+write_head(struct database *database)
 {
 	char write_version[sizeof("PRAGMA user_version = -2147483648")];
 	int64_t version;
 
-	if (database_checkpoint(database, false) != 0)
-		return;
 	database_read_integer(database, "PRAGMA user_version", &version);
 	snprintf(write_version, sizeof(write_version),
 	    "PRAGMA user_version = %d", (int)version);
-	if (database_execute(database, write_version) != 0)
+	database_execute(database, write_version);
+	return database_commit(database);
+}
+
+int
+database_begin_write(struct database *database)
+{
+	int heads = 0;
+
+	while (database_execute(database, "BEGIN IMMEDIATE") == 0) {
+		if (!database->keeps_heads || heads == HEADS_MAX ||
+		    !is_log_copied(database))
+			return heads > 0;
+		if (write_head(database) != 0)
+			return -1;
+		heads++;
+	}
+	return -1;
+}
+
+void
+database_begin_log_anew(struct database *database)
+{
+	if (database_checkpoint(database, false) != 0)
+		return;
+	if (database_begin_write(database) < 0 ||
+	    database_commit(database) != 0)
 		database_rollback(database);
 }
 

@@ -21,6 +21,7 @@ struct database {
 	unsigned count;
 	struct statement *statements;
 	int wal_pages;
+	bool keeps_heads; /* out of commits, which do not wait for the disk */
 	int patience_ms;
 	enum database_failure failure;
 	struct reason reason;

@@ -229,23 +229,35 @@ day_file_open(struct day_file *file, bool create, struct totals *sums,
 	return 1;
 }
 
+static void
+note_pause(struct day_file *file, int64_t start_ns)
+{
+	int64_t took_ns = clock_stamp().monotonic_ns - start_ns;
+
+	if (took_ns > file->longest_pause_ns)
+		file->longest_pause_ns = took_ns;
+}
+
 int
 day_file_begin(struct day_file *file, bool create, struct reason *reason)
 {
+	bool was_closed = file->tables.database == NULL;
+	int64_t start_ns;
 	int opened;
 
 	if (file->in_transaction)
 		return 0;
-	if (file->tables.database != NULL &&
-	    day_file_look_for_others(file, reason) != 0)
+	if (!was_closed && day_file_look_for_others(file, reason) != 0)
 		return -1;
+	start_ns = clock_stamp().monotonic_ns;
 	opened = day_file_open(file, create, NULL, reason);
 	if (opened == 0)
 		return reason_set(reason, "%s: removed", file->path);
 	if (opened < 0)
 		return -1;
 	day_file_end_read(file);
-	database_begin_write(file->tables.database);
+	if (database_begin_write(file->tables.database) == 1 || was_closed)
+		note_pause(file, start_ns);
 	file->in_transaction = true;
 	file->is_sealed = false;
 	if (database_check(file->tables.database, reason) == 0)

@@ -60,6 +60,7 @@ struct day_file {
 	struct arena *scratch;
 	uint64_t set_aside; /* times that a damaged one was */
 	uint64_t replaced;
+	int64_t longest_pause_ns; /* to open it, or begin its log */
 };
 
 /* Of the store's directory; opens nothing. */
@@ -86,7 +87,8 @@ void day_file_leave(struct day_file *file);
 /* Begins a transaction unless there is one, in the file that now stands at the
  * path. When that is not the one that was open, or others did something to it
  * or its log, fails once: what the caller knows of the old file's rows is void.
- * Returns 0, or -1 with a reason. */
+ * Waits for the disk when its log is begun with it. Returns 0, or -1 with a
+ * reason. */
 int day_file_begin(struct day_file *file, bool create, struct reason *reason);
 
 /* Begins a transaction to read, unless there is one at all: so that the file is

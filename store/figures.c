@@ -81,6 +81,8 @@ store_figures(struct store *store, struct store_figures *figures_r)
 		const struct day_file *file = store->files[i];
 		uint64_t bytes = layout_bytes(file->path);
 
+		if (file->longest_pause_ns > figures_r->longest_pause_ns)
+			figures_r->longest_pause_ns = file->longest_pause_ns;
 		if (!store_day_is_writable(store, file->day))
 			continue;
 		figures_r->files += bytes > 0;

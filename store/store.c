@@ -322,6 +322,20 @@ note_log(const struct store *store, const struct day_file *file)
 	    database_wal_pages(file->tables.database));
 }
 
+/* Those that the batch did nothing to but for what it counted there. */
+static int
+begin_counted(struct store *store, struct reason *reason)
+{
+	for (size_t i = 0; i < store->file_count; i++) {
+		struct day_file *file = store->files[i];
+
+		if (day_totals_is_dirty(file->totals) &&
+		    day_file_begin(file, false, reason) != 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* Commits what the batch did to each file. Stops at the first that fails. */
 static int
 commit_files(struct store *store, const struct source_position *positions,
@@ -330,9 +344,6 @@ commit_files(struct store *store, const struct source_position *positions,
 	for (size_t i = 0; i < store->file_count; i++) {
 		struct day_file *file = store->files[i];
 
-		if (day_totals_is_dirty(file->totals) &&
-		    day_file_begin(file, false, reason) != 0)
-			return -1;
 		if (!file->in_transaction)
 			continue;
 		if (day_file_commit(file, positions, count, reason) != 0)
@@ -403,13 +414,15 @@ int
 store_commit(struct store *store, const struct source_position *positions,
     size_t count, struct reason *reason)
 {
-	int64_t start_ns = clock_stamp().monotonic_ns, took_ns;
+	int64_t start_ns, took_ns;
 	int result;
 
 	for (size_t i = 0; i < store->file_count; i++)
 		day_file_end_read(store->files[i]);
-	result = commit_files(store, positions, count, reason);
-
+	result = begin_counted(store, reason);
+	start_ns = clock_stamp().monotonic_ns;
+	if (result == 0)
+		result = commit_files(store, positions, count, reason);
 	publish(store);
 	if (result != 0) {
 		store_rollback(store);

@@ -114,11 +114,10 @@ struct source_position {
 int64_t store_most_events(const struct store *store);
 
 /* Ends the batch: every touched file is committed with these positions, then
- * the totals are published. The disk is waited for only by the first commit
- * into a file since it was opened, and by one into a log that is empty or
- * copied to its end: for the log's head. Returns 0, or -1: what was not
- * committed is rolled back, and the caller must forget its own memory of open
- * messages and read again from store_lower_bound(). */
+ * the totals are published. The disk is not waited for: what has to be there
+ * before is waited for when a file is first touched. Returns 0, or -1: what was
+ * not committed is rolled back, and the caller must forget its own memory of
+ * open messages and read again from store_lower_bound(). */
 int store_commit(struct store *store, const struct source_position *positions,
     size_t count, struct reason *reason);
 
@@ -156,7 +155,7 @@ struct store_figures {
 	int64_t oldest_day;      /* of day files; INT64_MAX: none */
 	uint64_t commits;
 	int64_t longest_commit_ns;
-	int64_t longest_pause_ns; /* in store_shorten_logs() */
+	int64_t longest_pause_ns; /* for the disk, between two commits */
 };
 
 void store_figures(struct store *store, struct store_figures *figures_r);

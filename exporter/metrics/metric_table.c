@@ -379,7 +379,8 @@ const struct metric_family metric_families[METRICS] = {
 	FROM_EXPORTER,
 	{{.name = NULL}},
 	"The longest time since start that ingest waited between two commits "
-	"for the disk, to begin a write-ahead log anew.", false},
+	"for the disk, to open a day's file or begin a write-ahead log.",
+	false},
 [METRIC_BUILD_INFO] = {
 	"postlag_build_info", METRIC_GAUGE, METRIC_PLAIN, FROM_EXPORTER,
 	{{"version", 1, metric_version_word}},

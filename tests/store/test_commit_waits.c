@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* No commit waits until a log is copied: large ones are begun anew between two.
- * Only into a log that is empty, or that a thread has copied to its end in that
- * moment, the commit itself writes the head, which the disk must have first. */
+/* No commit waits for the disk: not until a log is copied, nor for the head of
+ * one, which the disk must have first. Large logs are begun anew between two
+ * commits, and so is one that is empty, or copied to its end by others. */
 #include "tests/store/small_disk.h"
 #include "tests/store/store_fixture.h"
 
 #include <pthread.h>
 #include <sys/syscall.h>
 
+#include "store/database.h"
 #include "tests/lib/fd_path.h"
 #include "tests/lib/store_disk.h"
 
 #define COMMITS_MAX 20000
 #define BEGUN 5
+#define ROUNDS 20
 
 struct waits {
 	unsigned long heads, others;
@@ -87,27 +89,84 @@ is_begun_anew(const struct fixture *fixture, const char *name, uint64_t *salt)
 }
 
 static void
+check_waits(const char *what)
+{
+	print_message("# %s, waits: heads %lu, others %lu; between two: heads"
+		      " %lu, others %lu\n",
+	    what, at_commit.heads, at_commit.others, between.heads,
+	    between.others);
+	assert_int_equal(at_commit.heads, 0);
+	assert_int_equal(at_commit.others, 0);
+	assert_true(between.heads > 0);
+}
+
+static int
+setup(void **state)
+{
+	ingest = pthread_self();
+	at_commit = between = (struct waits){0};
+	return fixture_setup(state);
+}
+
+static void
 no_commit_waits_until_a_log_is_copied(void **state)
 {
 	struct fixture *fixture = *state;
 	uint64_t day = 0, control = 0, number = 0;
 	int days = 0, controls = 0;
 
-	ingest = pthread_self();
 	while (number < COMMITS_MAX && (days < BEGUN || controls < 1)) {
 		commit(fixture, ++number);
-		if (number == 1) /* makes the files */
-			at_commit = between = (struct waits){0};
 		days += is_begun_anew(fixture, "day-20261130.db-wal", &day);
 		controls += is_begun_anew(fixture, "control.db-wal", &control);
 	}
-	print_message("# %lu commits, waits: heads %lu, others %lu; between"
-		      " two: heads %lu, others %lu\n",
-	    (unsigned long)number, at_commit.heads, at_commit.others,
-	    between.heads, between.others);
 	assert_true(days >= BEGUN && controls >= 1);
-	assert_int_equal(at_commit.others, 0);
-	assert_true(between.heads > 0 && between.others > 0);
+	assert_true(between.others > 0);
+	check_waits("large logs");
+}
+
+static void
+nor_the_first_into_a_file_that_is_opened(void **state)
+{
+	struct fixture *fixture = *state;
+
+	for (uint64_t number = 1; number <= ROUNDS; number++) {
+		commit(fixture, number);
+		fixture_reopen(fixture);
+	}
+	check_waits("files that are opened");
+}
+
+/* As the checkpoint thread does with a log that nobody writes to, and others
+ * who look into the file. */
+static void
+empty_log(const struct fixture *fixture, bool truncate)
+{
+	char path[FIXTURE_PATH_SIZE];
+	enum database_failure failure;
+	struct database *database;
+	struct reason reason;
+
+	fixture_path(fixture, "day-20261130.db", path);
+	database =
+	    database_open(path, DATABASE_WRITE, NULL, 0, &failure, &reason);
+	assert_non_null(database);
+	while (database_checkpoint(database, truncate) != 0)
+		database_rollback(database);
+	database_close(&database);
+}
+
+static void
+nor_into_a_log_that_others_emptied(void **state)
+{
+	struct fixture *fixture = *state;
+
+	for (uint64_t number = 1; number <= ROUNDS; number++) {
+		commit(fixture, number);
+		empty_log(fixture, number % 2 != 0);
+	}
+	check_waits("logs that others emptied");
+	assert_true(between.heads >= ROUNDS);
 }
 
 int
@@ -115,8 +174,12 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(
-		no_commit_waits_until_a_log_is_copied, fixture_setup,
+		no_commit_waits_until_a_log_is_copied, setup, fixture_teardown),
+	    cmocka_unit_test_setup_teardown(
+		nor_the_first_into_a_file_that_is_opened, setup,
 		fixture_teardown),
+	    cmocka_unit_test_setup_teardown(
+		nor_into_a_log_that_others_emptied, setup, fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
