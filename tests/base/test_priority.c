@@ -34,7 +34,7 @@ a_thread_gives_way_once_and_for_itself(void **state)
 	assert_int_equal(
 	    pthread_create(&thread, NULL, give_way_twice, &after), 0);
 	pthread_join(thread, NULL);
-	assert_int_equal(after, before + 5 < 19 ? before + 5 : 19);
+	assert_int_equal(after, before + 10 < 19 ? before + 10 : 19);
 	assert_int_equal(nice_of_thread(), before);
 }
 
