@@ -23,9 +23,9 @@
 #include "store/search_rows.h"
 
 #define SCRATCH_BYTES (64u << 20)
-/* As many are looked at before a file is left and read on: a tenth of a second.
- * Who reads longer keeps its write-ahead log from being begun anew. */
-#define TURN_ROWS 5000
+/* After so long a file is left and read on: who reads longer keeps its
+ * write-ahead log from being begun anew, and a long log is slow to read. */
+#define TURN_NS (CLOCK_NS_PER_SECOND / 10)
 
 /* Where a page ended: everything up to there was looked at. */
 struct cursor {
@@ -139,16 +139,17 @@ search_tables(
 {
 	struct search_rows *rows = search_rows_begin(
 	    tables, run->question->search, before, run->lists);
-	size_t left = TURN_ROWS;
+	int64_t end_ns = clock_stamp().monotonic_ns + TURN_NS;
+	bool is_turn_over = false;
 
-	while (rows != NULL && !run->is_over && left > 0 &&
+	while (rows != NULL && !run->is_over && !is_turn_over &&
 	       search_rows_next(rows, &run->last.place) == 1) {
 		try(run, tables, &run->last.place);
 		run->is_over = is_over(run);
-		left--;
+		is_turn_over = clock_stamp().monotonic_ns >= end_ns;
 	}
 	arena_reset(run->lists);
-	return left == 0 && !run->is_over;
+	return is_turn_over && !run->is_over;
 }
 
 /* Returns 1 when there may be more, 0, or -1 with a reason. */
