@@ -142,8 +142,8 @@ list(DIR *stream, const char *base, struct buffer *listing,
 }
 
 static int
-look_at_all(struct log_series *series, int directory_fd, const char *base,
-    const struct buffer *listing, struct reason *reason)
+look_at_each(struct log_series *series, int directory_fd, const char *base,
+    const struct buffer *listing, bool is_path, struct reason *reason)
 {
 	const char *at = (const char *)listing->data;
 	const char *end = at + listing->size;
@@ -151,12 +151,25 @@ look_at_all(struct log_series *series, int directory_fd, const char *base,
 	while (at < end) {
 		const char *name = at + sizeof(ino_t);
 
-		if (look_at(series, directory_fd, name, strcmp(name, base) == 0,
-			reason) != 0)
+		if ((strcmp(name, base) == 0) == is_path &&
+		    look_at(series, directory_fd, name, is_path, reason) != 0)
 			return -1;
 		at = name + strlen(name) + 1;
 	}
 	return 0;
+}
+
+/* The log itself is the first: when it has been truncated by then, its copy is
+ * complete. A copy that was looked at before might have been empty yet, and the
+ * log truncated behind that: what it held would be nowhere. */
+static int
+look_at_all(struct log_series *series, int directory_fd, const char *base,
+    const struct buffer *listing, struct reason *reason)
+{
+	if (look_at_each(series, directory_fd, base, listing, true, reason) !=
+	    0)
+		return -1;
+	return look_at_each(series, directory_fd, base, listing, false, reason);
 }
 
 static bool

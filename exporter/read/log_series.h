@@ -39,9 +39,9 @@ struct log_series {
 bool log_series_includes(const char *base, const char *name);
 
 /* Fills an empty series. Files other than the log that cannot be opened are in
- * it without `file`. None is left out because it is renamed meanwhile. Returns
- * 0; or -1 when the directory cannot be read, or the log is there and cannot
- * be. */
+ * it without `file`. None is left out because it is renamed meanwhile, nor what
+ * the log held because it is copied and truncated. Returns 0; or -1 when the
+ * directory cannot be read, or the log is there and cannot be. */
 int log_series_scan(struct log_series *series, const char *directory,
     const char *base, struct reason *reason);
 
