@@ -307,8 +307,8 @@ class Bench:
                 seen["errors"].append(f"{command}: {done.stderr!r}")
 
     def sync_disk(self):
-        """Ingest waits for the disk between two commits, when a log is begun
-        anew, and seldom in one; this for nothing else."""
+        """Ingest waits for the disk between two commits, when a log is begun;
+        this for nothing else."""
         return subprocess.Popen(
             [program_path("tests/bench/sync_disk"),
              os.path.join(self.alone.directory, "synced")],
