@@ -54,6 +54,8 @@ note_wal(void *context, sqlite3 *handle, const char *schema, int pages)
 
 	(void)handle;
 	(void)schema;
+	if (pages < database->wal_pages) /* begun anew */
+		database->ahead_pages = 0;
 	database->wal_pages = pages;
 	return SQLITE_OK;
 }
@@ -239,7 +241,11 @@ database_begin_read(struct database *database)
 int
 database_commit(struct database *database)
 {
-	return database_execute(database, "COMMIT");
+	int result = database_execute(database, "COMMIT");
+
+	if (database->keeps_heads)
+		database_read_log_ahead(database);
+	return result;
 }
 
 void

@@ -64,7 +64,8 @@ int database_set_up_writer(struct database *database, bool sync_each_commit);
 /* Begins a transaction to write. Unless each commit waits for the disk anyway,
  * none does: where this one would have to, because the log is empty or copied
  * to its end, a page is written as it was in one of its own before. Returns 0,
- * 1 when it has waited for that, or -1. */
+ * 1 when it has waited for that, or -1. Nor for the disk to read what of the
+ * log was put out of memory: behind each commit that is read ahead. */
 int database_begin_write(struct database *database);
 
 int database_begin_read(struct database *database);
@@ -97,6 +98,11 @@ int database_checkpoint(struct database *database, bool truncate);
  * and that nobody reads, SQLite writes from its beginning again.
  * database_wal_pages() is 1 then. Waits for the disk; not in a transaction. */
 void database_begin_log_anew(struct database *database);
+
+/* The log of the file at `path`, to be read, or synced, and closed. It may be
+ * beside SQLite: its locks are on the file and the log's index. Returns -1 with
+ * errno when it cannot be opened. */
+int database_log_open(const char *path);
 
 /* From now on the disk takes what this connection copies in small parts, so
  * that others do not wait behind all of it. */

@@ -21,6 +21,7 @@ struct database {
 	unsigned count;
 	struct statement *statements;
 	int wal_pages;
+	int ahead_pages; /* of the log are in memory, to be written again */
 	bool keeps_heads; /* out of commits, which do not wait for the disk */
 	int patience_ms;
 	enum database_failure failure;
@@ -29,6 +30,9 @@ struct database {
 
 /* Keeps the first failure, for database_check(). Returns -1. */
 int database_fail(struct database *database, int code);
+
+/* Behind a commit: has the system read what of the log is written next. */
+void database_read_log_ahead(struct database *database);
 
 /* As SQLite has it open; NULL when it has not. */
 sqlite3_file *database_file(struct database *database);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The thread that syncs. A log may be opened and closed beside SQLite: its
- * locks are on the file and the log's index.
+ * The thread that syncs.
  *
  * When a log cannot be synced the kernel forgets what it could not write, and
  * would say next time that all is well; so the log is copied into its file
@@ -10,7 +9,6 @@
 #include "store/log_sync.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -70,15 +68,13 @@ clear(struct log_files *files)
 static int
 sync_log(const char *path, struct reason *reason)
 {
-	char *log = memory_format("%s-wal", path);
-	int fd = open(log, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = database_log_open(path);
 	int result = 0;
 
 	if (fd < 0 ? errno != ENOENT : fdatasync(fd) != 0)
-		result = reason_set_errno(reason, "%s", log);
+		result = reason_set_errno(reason, "%s-wal", path);
 	if (fd >= 0)
 		close(fd);
-	free(log);
 	return result;
 }
 
