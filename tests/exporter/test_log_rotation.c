@@ -316,16 +316,27 @@ what_names_belong_to_a_log(void **state)
 				  rows[i].included);
 }
 
-/* Until what is written has another time of change than what was. */
-static void
-wait_for_another_time(void)
+static int64_t
+changed_ns(const struct log_fixture *log, const char *name)
 {
-	struct timespec before, now;
+	char path[PATH_MAX];
+	struct stat status;
 
-	clock_gettime(CLOCK_REALTIME_COARSE, &before);
+	fixture_name(log, name, path);
+	assert_int_equal(stat(path, &status), 0);
+	return status.st_mtim.tv_sec * CLOCK_NS_PER_SECOND +
+	       status.st_mtim.tv_nsec;
+}
+
+/* Until what is written has another time of change than `name`. The clock does
+ * not tell: Linux may give the time of a finer one, and the same until the
+ * other comes there. */
+static void
+wait_for_another_time(const struct log_fixture *log, const char *name)
+{
 	do
-		clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	while (now.tv_sec == before.tv_sec && now.tv_nsec == before.tv_nsec);
+		append_text(log, "clock", ".");
+	while (changed_ns(log, "clock") <= changed_ns(log, name));
 }
 
 /* Two files whose first lines are of the same second, without fractions. */
@@ -343,10 +354,10 @@ rotations_within_one_second(void **state)
 		append_text(log, "mail.log", text);
 		if (i == 0)
 			at = read_some(log, 1);
+		wait_for_another_time(log, "mail.log");
 		snprintf(name, sizeof(name), "mail.log.%d", 3 - i);
 		if (i < 3)
 			rename_log(log, "mail.log", name);
-		wait_for_another_time();
 	}
 	follow_from(log, at);
 	for (int i = 1; i < 4; i++) {
