@@ -21,6 +21,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Those that lie behind the one that is read, but for the newest. They do not
+ * grow, so that a long journal need not be looked at as a whole each time. */
+struct whole_segments {
+	uint64_t first, last;
+	long count;
+	int64_t bytes;
+};
+
 struct journal_reader {
 	char *source;
 	int parent_fd;
@@ -33,6 +41,7 @@ struct journal_reader {
 	struct journal_position position;
 	uint64_t next_segment;    /* the least number still to be read */
 	int64_t failing_since_ns; /* CLOCK_MONOTONIC; 0: reading works */
+	struct whole_segments whole;
 	bool told_of_older;
 };
 
@@ -73,6 +82,7 @@ open_directory(struct journal_reader *reader, struct reason *reason)
 		return 1;
 	if (reader->directory_fd >= 0)
 		close(reader->directory_fd);
+	reader->whole.count = 0;
 	reader->directory_fd = openat(reader->parent_fd, reader->source,
 	    O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (reader->directory_fd >= 0)
@@ -293,26 +303,52 @@ segment_bytes(const struct journal_reader *reader, uint64_t number)
 	return status.st_size;
 }
 
+static int64_t
+unread_bytes(const struct journal_reader *reader, uint64_t number)
+{
+	int64_t bytes = segment_bytes(reader, number);
+
+	if (number == reader->position.segment)
+		bytes -= (int64_t)reader->position.offset;
+	return bytes > 0 ? bytes : 0;
+}
+
+static int64_t
+whole_bytes(struct journal_reader *reader, const uint64_t *numbers, long count)
+{
+	struct whole_segments *whole = &reader->whole;
+
+	if (count <= 0)
+		return 0;
+	if (whole->count == count && whole->first == numbers[0] &&
+	    whole->last == numbers[count - 1])
+		return whole->bytes;
+	*whole = (struct whole_segments){
+	    .first = numbers[0], .last = numbers[count - 1], .count = count};
+	for (long i = 0; i < count; i++)
+		whole->bytes += unread_bytes(reader, numbers[i]);
+	return whole->bytes;
+}
+
 int64_t
 journal_reader_behind_bytes(struct journal_reader *reader)
 {
 	int result = open_directory(reader, NULL);
 	uint64_t *numbers;
-	int64_t size, behind = 0;
-	long count;
+	int64_t behind = 0;
+	long count, first = 0;
 
 	if (result != 1)
 		return result;
 	count = segment_list(reader->directory_fd, &numbers, NULL);
-	for (long i = 0; i < count; i++) {
-		if (numbers[i] < reader->next_segment)
-			continue;
-		size = segment_bytes(reader, numbers[i]);
-		if (numbers[i] == reader->position.segment)
-			size -= (int64_t)reader->position.offset;
-		if (size > 0)
-			behind += size;
-	}
+	while (first < count && numbers[first] < reader->next_segment)
+		first++;
+	if (first < count)
+		behind =
+		    unread_bytes(reader, numbers[first]) +
+		    whole_bytes(reader, numbers + first + 1, count - first - 2);
+	if (first + 1 < count)
+		behind += unread_bytes(reader, numbers[count - 1]);
 	free(numbers);
 	return count < 0 ? -1 : behind;
 }
