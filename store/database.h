@@ -63,9 +63,9 @@ int database_set_up_writer(struct database *database, bool sync_each_commit);
 
 /* Begins a transaction to write. Unless each commit waits for the disk anyway,
  * none does: where this one would have to, because the log is empty or copied
- * to its end, a page is written as it was in one of its own before. Returns 0,
- * 1 when it has waited for that, or -1. Nor for the disk to read what of the
- * log was put out of memory: behind each commit that is read ahead. */
+ * to its end, a page is written as it was in one of its own before. Nor for the
+ * disk to read what it writes over in the log: behind each commit that is read
+ * ahead. Returns 0, 1 when it has waited for a page, or -1. */
 int database_begin_write(struct database *database);
 
 int database_begin_read(struct database *database);
