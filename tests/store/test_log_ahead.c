@@ -3,10 +3,13 @@
  * it out. The file lies beside this program: private directories may be memory
  * themselves. */
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -29,7 +32,7 @@ remove_file(const char *path)
 {
 	static const char *const suffixes[] = {"", "-wal", "-shm"};
 
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+	for (size_t i = 0; i < COUNT(suffixes); i++) {
 		char *name = memory_format("%s%s", path, suffixes[i]);
 
 		unlink(name);
@@ -87,13 +90,27 @@ in_memory(int fd, long first, long pages)
 	return found;
 }
 
-/* Returns false on a file system that is memory itself. */
-static bool
+static void
 put_out_of_memory(int fd)
 {
+	int steps = PATIENCE_STEPS;
+
 	assert_int_equal(fdatasync(fd), 0);
-	assert_int_equal(posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED), 0);
-	return in_memory(fd, 1, PAGES - 1) == 0;
+	do {
+		assert_int_equal(
+		    posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED), 0);
+		poll(NULL, 0, 1);
+	} while (in_memory(fd, 1, PAGES - 1) > 0 && steps-- > 0);
+	assert_true(steps >= 0);
+}
+
+static bool
+is_memory_itself(int fd)
+{
+	struct statfs system;
+
+	assert_int_equal(fstatfs(fd, &system), 0);
+	return system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC;
 }
 
 static void
@@ -112,10 +129,7 @@ check_log(struct database *database, int fd)
 	write_pages(database, PAGES);
 	assert_true(database_wal_pages(database) >= PAGES);
 	assert_int_equal(database_checkpoint(database, false), 0);
-	if (!put_out_of_memory(fd)) {
-		print_message("# the build tree is in memory\n");
-		return;
-	}
+	put_out_of_memory(fd);
 	database_begin_log_anew(database);
 	assert_int_equal(database_wal_pages(database), 1);
 	while (database_wal_pages(database) < PAGES - AHEAD_PAGES) {
@@ -130,14 +144,19 @@ what_a_log_writes_over_is_read_ahead(void **state)
 	char *path = memory_format("%s.db", program);
 	struct database *database = make_file(path);
 	int fd = database_log_open(path);
+	bool is_memory;
 
 	(void)state;
 	assert_true(fd >= 0);
-	check_log(database, fd);
+	is_memory = is_memory_itself(fd);
+	if (!is_memory)
+		check_log(database, fd);
 	close(fd);
 	database_close(&database);
 	remove_file(path);
 	free(path);
+	if (is_memory)
+		skip();
 }
 
 int
